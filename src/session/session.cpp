@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
-#include <fstream>
 #include <new>
 #include <optional>
 #include <set>
@@ -22,10 +20,6 @@
 #include "engine/query_pipeline.h"
 #include "memory/refusal_text.h"
 #include "optimizer/optimizer.h"
-#include "physical/device_choice.h"
-#include "profile/explain.h"
-#include "profile/query_profile.h"
-#include "profile/trace_json.h"
 #include "session/late_begin.h"
 
 namespace pistachio {
@@ -44,25 +38,6 @@ constexpr size_t kManyFiles = 256;
 
 constexpr int64_t kPlanningStackBytes = int64_t{256} << 20;
 
-// Records whether any rows were delivered: then the query cannot be retried.
-class RowWitness final : public ResultReceiver {
- public:
-  explicit RowWitness(ResultReceiver& receiver) : receiver_(receiver) {}
-  void begin(const std::vector<ResultColumn>& columns) override { receiver_.begin(columns); }
-  void add(const Chunk& chunk) override {
-    saw_rows_ = saw_rows_ || chunk.rows() > 0;
-    receiver_.add(chunk);
-  }
-  void end() override { receiver_.end(); }
-  void break_off() override { receiver_.break_off(); }
-
-  bool saw_rows() const { return saw_rows_; }
-
- private:
-  ResultReceiver& receiver_;
-  bool saw_rows_ = false;
-};
-
 void refuse_unknown_rules(const Settings& settings) {
   const std::vector<OptimizerRule>& rules = optimizer_rules();
   for (const std::string& rule : settings.disabled_rules) {
@@ -80,7 +55,7 @@ void refuse_faults(const Settings& settings) {
 }  // namespace
 
 Session::Session(EngineInstance& engine, RankService* ranks)
-    : engine_(engine), ranks_(ranks), settings_(engine.settings()), defaults_(engine.settings()) {
+    : engine_(engine), ranks_(ranks), settings_(engine.settings()), defaults_(engine.settings()), runner_(engine, ranks, settings_) {
   refuse_faults(settings_);
   refuse_unknown_rules(settings_);
 }
@@ -106,16 +81,16 @@ void Session::add_folder(const std::string& path) {
 }
 
 TablePtr Session::find_table(const std::string& name) {
-  auto kept = tables_.find(name);
-  if (kept != tables_.end()) return kept->second;
+  auto kept = catalog_.tables.find(name);
+  if (kept != catalog_.tables.end()) return kept->second;
   auto stored = folder_tables_.find(name);
   if (stored == folder_tables_.end()) return nullptr;
   return open_table_of_files(name, {stored->second});
 }
 
 const ViewDefinition* Session::find_view(const std::string& name) {
-  auto found = views_.find(name);
-  return found == views_.end() ? nullptr : &found->second;
+  auto found = catalog_.views.find(name);
+  return found == catalog_.views.end() ? nullptr : &found->second;
 }
 
 TablePtr Session::open_files(const std::vector<std::string>& patterns) {
@@ -136,9 +111,9 @@ TablePtr Session::open_table_of_files(const std::string& name, const std::vector
 
 std::vector<std::string> Session::table_names() {
   std::set<std::string> names;
-  for (const auto& [name, table] : tables_) names.insert(name);
+  for (const auto& [name, table] : catalog_.tables) names.insert(name);
   for (const auto& [name, path] : folder_tables_) names.insert(name);
-  for (const auto& [name, view] : views_) names.insert(name);
+  for (const auto& [name, view] : catalog_.views) names.insert(name);
   return {names.begin(), names.end()};
 }
 
@@ -197,7 +172,7 @@ void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultRec
 PlannedQuery Session::plan_now(const ast::Query& query, const BindOptions& options) {
   while (true) {
     try {
-      return plan_query(query, *this, settings_, options, placement());
+      return plan_query(query, *this, settings_, options, runner_.placement());
     } catch (const SchemaMismatch& table) {
       // A column has nanoseconds in only some partitions, or the first file was replaced. The binder must know, so all files are opened.
       ENSURE(whole_tables_.insert(table.patterns).second);
@@ -208,10 +183,10 @@ PlannedQuery Session::plan_now(const ast::Query& query, const BindOptions& optio
 PlannedQuery Session::plan(const ast::Query& query, std::vector<LogicalType> inserted) {
   BindOptions options{.token = token_, .inserted = std::move(inserted)};
   PlannedQuery planned = plan_now(query, options);
-  if (planned.plan.exchanges > 0 && link_speed() == 0) {
+  if (planned.plan.exchanges > 0 && runner_.link_speed() == 0) {
     // The best plan depends on link speed: plans again once the links are measured.
     ranks_->prepare_links(settings_, token_);
-    if (link_speed() > 0) planned = plan_now(query, options);
+    if (runner_.link_speed() > 0) planned = plan_now(query, options);
   }
   if (!planned.left_out.empty()) {
     std::set<std::string_view> names;
@@ -219,6 +194,10 @@ PlannedQuery Session::plan(const ast::Query& query, std::vector<LogicalType> ins
     notes_.push_back(fmt::format("* leaves out columns that cannot be read: {} (DESCRIBE says why)", fmt::join(names, ", ")));
   }
   return planned;
+}
+
+void Session::run_planned(const PlannedQuery& planned, ResultReceiver& receiver, bool watched) {
+  runner_.run(planned, receiver, {.scope = *scope_, .token = token_, .watched = watched, .notes = notes_});
 }
 
 void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::SelectStatement& node, ResultReceiver& receiver) {
@@ -237,89 +216,6 @@ void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::Selec
     throw;
   }
   result.end();
-}
-
-double Session::link_speed() const {
-  if (settings_.link_bandwidth_limit > 0) return static_cast<double>(settings_.link_bandwidth_limit);
-  return ranks_ == nullptr ? 0 : slowest_speed(ranks_->links().known());
-}
-
-std::vector<int64_t> Session::hosts() const {
-  if (ranks_ == nullptr) return {};
-  const std::vector<int>& hosts = ranks_->links().hosts();
-  return {hosts.begin(), hosts.end()};
-}
-
-PlacementOptions Session::placement() const {
-  return {.ranks = ranks_ == nullptr ? 1 : ranks_->ranks(),
-          .spread_everything = settings_.spread_tables,
-          .joins = settings_.join_distribution,
-          .sorts = settings_.sort_distribution,
-          .groups = settings_.group_distribution,
-          .partial_aggregation = settings_.partial_aggregation,
-          .spread_keys = settings_.spread_keys && !ExchangeSchedule::of(settings_).build_first,
-          .local_files = settings_.local_files,
-          .hosts = hosts(),
-          .on_path = settings_.on_path,
-          .on_path_arrival = settings_.on_path_arrival,
-          .on_path_helpers = settings_.on_path_helpers,
-          .threads = settings_.threads,
-          .link_speed = link_speed()};
-}
-
-void Session::run_planned(const PlannedQuery& planned, ResultReceiver& receiver, bool watched) {
-  if (planned.plan.exchanges == 0) return run_once(planned, receiver, {.watched = watched});
-  RowWitness witness(receiver);
-  Membership& membership = ranks_->membership();
-  uint64_t losses = membership.losses();
-  membership.wait_for_all(token_);
-  bool runs_again = false;
-  try {
-    run_once(planned, witness, {.watched = watched});
-  } catch (const PeerError& error) {
-    bool was_loss = membership.losses() != losses && membership.expects_returns();
-    if (!was_loss || !settings_.retry_queries) throw;
-    if (witness.saw_rows()) throw PeerError(error.message() + "; part of the result was already returned, so the query was not retried");
-    runs_again = true;
-  }
-  if (runs_again) {
-    membership.wait_for_all(token_);
-    run_once(planned, witness, {.watched = watched, .is_retry = true});
-  }
-  for (const std::string& news : membership.take_restored()) notes_.push_back(runs_again ? news + "; the query was run again" : news);
-}
-
-at::Device Session::device_for(const PhysicalPlan& plan) const {
-  const bool chooses = engine_.settings().device == DeviceChoice::Auto && plan.exchanges == 0;
-  return chooses && !is_faster_on_gpu(scanned_bytes(plan), settings_.threads) ? at::Device(at::kCPU) : engine_.device();
-}
-
-void Session::run_once(const PlannedQuery& planned, ResultReceiver& receiver, const RankRunOptions& options) {
-  // Not part of the query's time; usually done already, before planning.
-  if (planned.plan.exchanges > 0) ranks_->prepare_links(settings_, token_);
-  auto begin = std::chrono::steady_clock::now();
-  QueryProfile profile;
-  profile.bandwidths.storage = static_cast<double>(settings_.storage_bandwidth_limit);
-  if (planned.plan.exchanges == 0) {
-    std::optional<EngineInstance::QueryScope> on_host;
-    if (device_for(planned.plan) != engine_.device())
-      on_host.emplace(engine_, settings_, EngineInstance::QueryScope::Use::Operators, at::kCPU);
-    profile.ranks.push_back(PlanRun(planned.plan, token_).run(engine_, on_host ? *on_host : *scope_, &receiver, token_));
-  } else {
-    profile.ranks = ranks_->run(planned.plan, *scope_, receiver, token_, options);
-    profile.bandwidths.link = link_speed();
-  }
-  profile.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  profile_ = std::make_shared<const QueryProfile>(std::move(profile));
-  if (!settings_.trace.empty()) write_trace(planned);
-}
-
-// The query has given its result: a trace that cannot be written is no error of it.
-void Session::write_trace(const PlannedQuery& planned) {
-  std::ofstream file(settings_.trace, std::ios::binary | std::ios::trunc);
-  file << trace_json(step_names(planned.plan), *profile_);
-  file.close();
-  if (!file) notes_.push_back(fmt::format("the trace could not be written to {}: {}", settings_.trace, std::strerror(errno)));
 }
 
 void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Set& node, ResultReceiver&) {

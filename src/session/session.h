@@ -16,22 +16,14 @@
 #include "engine/engine_instance.h"
 #include "engine/result_receiver.h"
 #include "parser/ast.h"
-#include "session/table_rules.h"
+#include "session/query_runner.h"
+#include "session/session_catalog.h"
 
 namespace pistachio {
 
-struct PhysicalPlan;
-struct PlacementOptions;
 struct PlannedQuery;
 struct QueryProfile;
 class RankService;
-struct RankRunOptions;
-
-// The name of a table or view in a session: with its schema, unless that is main or public.
-std::string table_key(const std::vector<std::string>& parts);
-// In double quotes, for SQL.
-std::string quoted_name(std::string_view name);
-std::string quoted_table(const std::string& key);
 
 class Session final : private TableResolver {
  public:
@@ -51,7 +43,7 @@ class Session final : private TableResolver {
   // Remarks for the user on the last statement, besides its result.
   const std::vector<std::string>& notes() const { return notes_; }
   // Profile of the last query on each rank; null before the first.
-  std::shared_ptr<const QueryProfile> profile() const { return profile_; }
+  std::shared_ptr<const QueryProfile> profile() const { return runner_.profile(); }
   // Tables and views, in alphabetical order.
   std::vector<std::string> table_names() override;
 
@@ -84,96 +76,31 @@ class Session final : private TableResolver {
   void run_in_time(const CancelToken& token, SteadyTime begin, const std::function<void(const CancelToken&)>& body) const;
   void show_links(ResultReceiver& receiver);
   void show_memory(ResultReceiver& receiver);
-  PlacementOptions placement() const;
-  // The host of each rank, if partial results are to be merged there.
-  std::vector<int64_t> hosts() const;
-  // Bandwidth of the slowest link in bytes per second: the configured limit, else as measured; 0: unknown.
-  double link_speed() const;
-  // Builds, runs and delivers. `watched`: the profile shows use over time. Runs the query a second time if a rank was lost and is back, and
-  // no row was delivered yet.
   void run_planned(const PlannedQuery& planned, ResultReceiver& receiver, bool watched = false);
-  // Where a plan runs: with device=auto, small inputs stay on the host.
-  at::Device device_for(const PhysicalPlan& plan) const;
-  void run_once(const PlannedQuery& planned, ResultReceiver& receiver, const RankRunOptions& options);
-  void write_trace(const PlannedQuery& planned);
   PlannedQuery plan_now(const ast::Query& query, const BindOptions& options);
   // Plans a query to be run; `inserted` as in BindOptions.
   PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {});
-  void refuse_taken(const std::string& name, int64_t position) const;
-  std::string new_table_key(const std::vector<std::string>& parts, int64_t position) const;
 
-  // Changes of rows (table_changes.cpp).
-  const Table& table_to_change(const std::vector<std::string>& parts, std::string_view statement, int64_t position);
-  Column default_column(const std::string& table, const TableColumnInfo& column, int64_t rows);
-  void refuse_null(const std::string& table, const TableColumnInfo& column, const Column& values, std::string_view statement,
-                   int64_t position) const;
-  void refuse_missing_values(const std::string& name, const Table& table, const std::vector<int>& places, int64_t position);
-  void replace_rows(const std::string& name, TablePtr table, const std::vector<Chunk>& changed, const ast::Query* returning,
-                    ResultReceiver& receiver, int64_t position);
-  void answer_changed_rows(const std::string& name, const std::vector<TableColumnInfo>& columns, const std::vector<Chunk>& changed,
-                           const ast::Query* returning, ResultReceiver& receiver);
-  void with_rows(const std::string& name, const std::vector<TableColumnInfo>& columns, const std::vector<Chunk>& rows,
-                 const std::function<void()>& body);
-  std::vector<std::vector<ScalarValue>> rows_of(const std::string& sql);
-  void check_keys(const std::string& name, int64_t position);
-  void check_conditions(const std::string& name, const std::vector<Chunk>& changed, int64_t position);
-
-  // Changes of columns (session_tables.cpp).
-  void set_default(TableRules& rules, const TableColumnInfo& column, std::shared_ptr<const ast::Expression> value);
-  void add_rules(const ast::TableRules& added, std::vector<TableColumnInfo>& columns, TableRules& rules, int64_t position);
-  bool drop_index(const std::string& name);
-  bool drop_schema(const std::string& name, int64_t position);
+  // What statements change (changed_table.h, alter_table.cpp).
+  class ChangedTable;
+  class TableAlteration;
+  void create_empty_table(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateTable& node, const std::string& name);
   void alter(const std::shared_ptr<const ast::Statement>& statement, const ast::AlterTable& change);
-  void check_not_null(const std::string& name, const TableColumnInfo& column, int64_t position);
-  void rename_view(const ast::AlterTable& change, int64_t position);
-  void rename_table(const ast::AlterTable& change, int64_t position);
-  void add_column(const std::shared_ptr<const ast::Statement>& statement, const ast::AlterTable& change);
-  void drop_column(const std::string& name, size_t place, int64_t position);
-  void change_type(const std::string& name, size_t place, LogicalType type, int64_t position);
-  void rebuild(const std::string& name, std::vector<TableColumnInfo> columns,
-               const std::function<std::vector<Column>(const Chunk&)>& change);
 
   // information_schema and pg_catalog (system_tables.cpp).
-  struct Relation {
-    std::string schema;
-    std::string name;
-    std::string key;  // as in tables_ and views_
-    bool is_view = false;
-    std::string definition;  // of a view
-    std::vector<TableColumnInfo> columns;
-  };
-  std::vector<std::string> schema_names() const;
-  std::vector<Relation> relations();
-  TablePtr standard_table(const std::string& name);
-  TablePtr postgres_table(const std::string& name);
-  ScalarValue default_text(const std::string& table, const std::string& column) const;
-
-  // What a transaction can roll back. Tables are immutable: only pointers are copied.
-  struct State {
-    std::map<std::string, TablePtr> tables;
-    std::map<std::string, ViewDefinition> views;
-    std::map<std::string, TableRules> rules;
-    std::map<std::string, std::string> indexes;
-    std::set<std::string> schemas;
-  };
-  State state() const;
-  void restore(const State& before);
+  class SystemTables;
 
   EngineInstance& engine_;
   RankService* ranks_;
   Settings settings_;
   Settings defaults_;
+  QueryRunner runner_;
   std::map<std::string, std::string> folder_tables_;  // name -> path
-  std::map<std::string, TablePtr> tables_;
-  std::map<std::string, ViewDefinition> views_;
-  std::map<std::string, TableRules> rules_;     // of tables in memory; none for those without
-  std::map<std::string, std::string> indexes_;  // name -> table
-  std::set<std::string> schemas_;               // besides the one that is always there
-  std::optional<State> before_transaction_;     // set while one is open
-  bool lists_relations_ = false;                // while relations() binds views
-  bool transaction_failed_ = false;             // it can only be rolled back
+  SessionCatalog catalog_;
+  std::optional<SessionCatalog> before_transaction_;  // set while one is open
+  bool lists_views_ = false;                          // while SystemTables binds them
+  bool transaction_failed_ = false;                   // it can only be rolled back
   std::vector<std::string> notes_;
-  std::shared_ptr<const QueryProfile> profile_;
   // Of the current statement.
   EngineInstance::QueryScope* scope_ = nullptr;
   // Patterns of tables whose files are all opened before the query is bound.

@@ -24,7 +24,8 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
     IgnoredResult ignored;
     run_planned(planned, ignored, true);
   }
-  const ExplainOptions shown{.profile = node.analyze ? profile_.get() : nullptr, .runs_on_gpu = device_for(planned.plan).is_cuda()};
+  const ExplainOptions shown{.profile = node.analyze ? runner_.profile().get() : nullptr,
+                             .runs_on_gpu = runner_.device_for(planned.plan).is_cuda()};
   std::vector<std::vector<ScalarValue>> rows;
   if (node.format == ast::Explain::Format::Json) {
     rows.push_back({text_value(explain_json(planned.plan, shown))});

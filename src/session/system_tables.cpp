@@ -60,22 +60,57 @@ int64_t namespace_id(const std::vector<std::string>& schemas, const std::string&
 }  // namespace
 
 bool Session::has_schema(const std::string& name) {
-  return schemas_.contains(name) || name == "information_schema" || name == "pg_catalog";
+  return catalog_.schemas.contains(name) || name == "information_schema" || name == "pg_catalog";
 }
 
-std::vector<std::string> Session::schema_names() const {
+class Session::SystemTables {
+ public:
+  explicit SystemTables(Session& session) : session_(session), catalog_(session.catalog_) {}
+
+  // Null if there is none of this name.
+  TablePtr find(const std::vector<std::string>& parts) {
+    const std::string& name = parts.back();
+    if (parts.size() == 2 && parts[0] == "information_schema") return standard_table(name);
+    const bool is_catalog = parts.size() == 2 ? parts[0] == "pg_catalog" : name.starts_with("pg_");
+    return is_catalog ? postgres_table(name) : nullptr;
+  }
+
+ private:
+  struct Relation {
+    std::string schema;
+    std::string name;
+    std::string key;  // as in the catalog
+    bool is_view = false;
+    std::string definition;  // of a view
+    std::vector<TableColumnInfo> columns;
+  };
+  std::vector<std::string> schema_names() const;
+  std::vector<Relation> relations();
+  TablePtr standard_table(const std::string& name);
+  TablePtr postgres_table(const std::string& name);
+  ScalarValue default_text(const std::string& table, const std::string& column) const;
+
+  Session& session_;
+  const SessionCatalog& catalog_;
+};
+
+TablePtr Session::find_system_table(const std::vector<std::string>& parts) {
+  return SystemTables(*this).find(parts);
+}
+
+std::vector<std::string> Session::SystemTables::schema_names() const {
   std::vector<std::string> names = {kMainSchema, "information_schema", "pg_catalog"};
-  names.insert(names.end(), schemas_.begin(), schemas_.end());
+  names.insert(names.end(), catalog_.schemas.begin(), catalog_.schemas.end());
   return names;
 }
 
 // Tables first, then views, each by name. Columns of views are known by binding them; a view that reads these tables itself is left out
 // then.
-std::vector<Session::Relation> Session::relations() {
+std::vector<Session::SystemTables::Relation> Session::SystemTables::relations() {
   std::vector<Relation> found;
   auto add = [&](const std::string& key, bool is_view) -> Relation& {
     const size_t point = key.find('.');
-    const bool has_schema = point != std::string::npos && schemas_.contains(key.substr(0, point));
+    const bool has_schema = point != std::string::npos && catalog_.schemas.contains(key.substr(0, point));
     Relation& relation = found.emplace_back();
     relation.schema = has_schema ? key.substr(0, point) : kMainSchema;
     relation.name = has_schema ? key.substr(point + 1) : key;
@@ -83,15 +118,15 @@ std::vector<Session::Relation> Session::relations() {
     relation.is_view = is_view;
     return relation;
   };
-  for (const auto& [name, table] : tables_) add(name, false).columns = table->columns();
-  for (const auto& [name, path] : folder_tables_) {
-    if (!tables_.contains(name) && !views_.contains(name)) add(name, false).columns = find_table(name)->columns();
+  for (const auto& [name, table] : catalog_.tables) add(name, false).columns = table->columns();
+  for (const auto& [name, path] : session_.folder_tables_) {
+    if (!catalog_.tables.contains(name) && !catalog_.views.contains(name)) add(name, false).columns = session_.find_table(name)->columns();
   }
-  if (std::exchange(lists_relations_, true)) return found;
+  if (std::exchange(session_.lists_views_, true)) return found;
   try {
-    for (const auto& [name, view] : views_) {
+    for (const auto& [name, view] : catalog_.views) {
       Relation& relation = add(name, true);
-      const LogicalPlan bound = bind_query(*view.query, *this, {.token = token_});
+      const LogicalPlan bound = bind_query(*view.query, session_, {.token = session_.token_});
       for (size_t i = 0; i < bound.output.size(); ++i) {
         const bool is_renamed = i < view.column_aliases.size();
         relation.columns.push_back(
@@ -100,21 +135,14 @@ std::vector<Session::Relation> Session::relations() {
       relation.definition = std::get<ast::CreateView>(view.statement->node).query_text;
     }
   } catch (...) {
-    lists_relations_ = false;
+    session_.lists_views_ = false;
     throw;
   }
-  lists_relations_ = false;
+  session_.lists_views_ = false;
   return found;
 }
 
-TablePtr Session::find_system_table(const std::vector<std::string>& parts) {
-  const std::string& name = parts.back();
-  if (parts.size() == 2 && parts[0] == "information_schema") return standard_table(name);
-  const bool is_catalog = parts.size() == 2 ? parts[0] == "pg_catalog" : name.starts_with("pg_");
-  return is_catalog ? postgres_table(name) : nullptr;
-}
-
-TablePtr Session::standard_table(const std::string& name) {
+TablePtr Session::SystemTables::standard_table(const std::string& name) {
   SystemRows made;
   if (name == "schemata") {
     made.add_columns(TypeKind::Varchar, {"catalog_name", "schema_name", "schema_owner"});
@@ -126,7 +154,7 @@ TablePtr Session::standard_table(const std::string& name) {
     for (const Relation& relation : relations()) {
       made.rows.push_back({text_value(kCatalog), text_value(relation.schema), text_value(relation.name),
                            text_value(relation.is_view ? "VIEW" : "BASE TABLE"),
-                           text_value(tables_.contains(relation.key) ? "YES" : "NO")});
+                           text_value(catalog_.tables.contains(relation.key) ? "YES" : "NO")});
     }
     return made.as_table(name);
   }
@@ -156,8 +184,8 @@ TablePtr Session::standard_table(const std::string& name) {
   if (name == "table_constraints") {
     made.add_columns(TypeKind::Varchar, {"constraint_catalog", "constraint_name", "table_schema", "table_name", "constraint_type"});
     for (const Relation& relation : relations()) {
-      auto rules = rules_.find(relation.key);
-      if (rules == rules_.end()) continue;
+      auto rules = catalog_.rules.find(relation.key);
+      if (rules == catalog_.rules.end()) continue;
       auto add = [&](const std::string& rule, const char* type) {
         made.rows.push_back({text_value(kCatalog), rule.empty() ? no_text() : text_value(rule), text_value(relation.schema),
                              text_value(relation.name), text_value(type)});
@@ -170,14 +198,14 @@ TablePtr Session::standard_table(const std::string& name) {
   return nullptr;
 }
 
-ScalarValue Session::default_text(const std::string& table, const std::string& column) const {
-  auto rules = rules_.find(table);
-  if (rules == rules_.end()) return no_text();
+ScalarValue Session::SystemTables::default_text(const std::string& table, const std::string& column) const {
+  auto rules = catalog_.rules.find(table);
+  if (rules == catalog_.rules.end()) return no_text();
   auto value = rules->second.defaults.find(column);
   return value == rules->second.defaults.end() ? no_text() : text_value(without_brackets(to_text(*value->second)));
 }
 
-TablePtr Session::postgres_table(const std::string& name) {
+TablePtr Session::SystemTables::postgres_table(const std::string& name) {
   SystemRows made;
   const std::vector<std::string> schemas = schema_names();
   if (name == "pg_namespace") {
