@@ -1,4 +1,4 @@
-# Finds the system libraries (Debian packages in scripts/packages/debian.txt).
+# Finds the system libraries (Debian packages in scripts/packages/debian_*.txt).
 set(PISTACHIO_LIBRARIES_ROOT "" CACHE PATH "Extra folder with include/ and lib/ for machines without the Debian packages")
 if(PISTACHIO_LIBRARIES_ROOT)
   list(PREPEND CMAKE_PREFIX_PATH ${PISTACHIO_LIBRARIES_ROOT})
@@ -39,6 +39,16 @@ if(line_editing_INCLUDE AND line_editing_LIBRARY)
   target_compile_definitions(line_editing INTERFACE PISTACHIO_LINE_EDITING)
 else()
   message(STATUS "no libedit: the prompt will have no history and no completion")
+endif()
+
+# Unit tests and kernel benchmarks are built where GoogleTest is installed; -DPISTACHIO_TESTS=ON or OFF decides otherwise.
+if(NOT DEFINED PISTACHIO_TESTS)
+  find_path(google_test_HEADERS gtest/gtest.h HINTS ${PISTACHIO_LIBRARIES_ROOT}/include)
+  if(google_test_HEADERS)
+    set(PISTACHIO_TESTS ON)
+  else()
+    message(STATUS "no GoogleTest: the unit tests are left out (scripts/setup --tests installs it)")
+  endif()
 endif()
 if(PISTACHIO_TESTS)
   pistachio_header_library(google_test gtest/gtest.h gtest)
