@@ -18,86 +18,92 @@ class ColumnPruner {
 
   void prune(LogicalPtr& node, const ColumnSet& wanted) {
     stop_if_cancelled(token_);
-    ColumnSet below = wanted;
-    if (auto* project = node->as<LogicalProject>()) {
-      std::erase_if(project->columns, [&](const NamedExpression& column) { return !wanted.contains(column.id); });
-      if (project->keeps_input) list_kept_columns(*node, *project, wanted);
-      below.clear();
-      collect(*node, below);
-    } else if (auto* aggregate = node->as<LogicalAggregate>()) {
-      std::erase_if(aggregate->calls, [&](const AggregateCall& call) { return !wanted.contains(call.id); });
-      below.clear();
-      collect(*node, below);
-      below.insert(aggregate->groups.begin(), aggregate->groups.end());
-    } else if (auto* window = node->as<LogicalWindow>()) {
-      if (!prune_window(*window, wanted)) {
-        LogicalPtr input = std::move(node->children[0]);
-        node = std::move(input);
-        return prune(node, wanted);
-      }
-      for (const WindowCall& call : window->calls) below.erase({call.id});
-      window->kept = output_columns(*node->children[0]);
-      std::erase_if(*window->kept, [&](ColumnId column) { return !wanted.contains(column); });
-      collect(*node, below);
-      below.insert(window->partition.begin(), window->partition.end());
-    } else if (auto* operation = node->as<LogicalSetOperation>()) {
-      prune_set_operation(*node, *operation, wanted);
-      return;
-    } else if (auto* scan = node->as<LogicalScan>()) {
-      // Storage reads filter columns on its own.
-      ColumnSet filtered;
-      for (const ExpressionPtr& filter : scan->filters) collect_columns(*filter, filtered);
-      scan->hidden.clear();
-      for (const ScanColumn& column : scan->columns) {
-        if (!wanted.contains(column.id) && filtered.contains(column.id)) scan->hidden.push_back(column);
-      }
-      std::erase_if(scan->columns, [&](const ScanColumn& column) { return !wanted.contains(column.id); });
-      return;
-    } else if (auto* read = node->as<LogicalSharedRead>()) {
-      std::vector<ColumnId> columns;
-      std::vector<ColumnId> sources;
-      for (size_t i = 0; i < read->columns.size(); ++i) {
-        if (!wanted.contains(read->columns[i])) continue;
-        columns.push_back(read->columns[i]);
-        sources.push_back(read->sources[i]);
-        wanted_of_shared[read->shared].insert(read->sources[i]);
-      }
-      if (!read->is_working_table) wanted_of_shared[read->shared];
-      read->columns = std::move(columns);
-      read->sources = std::move(sources);
-      return;
-    } else if (auto* values = node->as<LogicalValues>()) {
-      prune_values(*values, wanted);
-      return;
-    } else if (auto* repeat = node->as<LogicalRepeat>()) {
-      below.insert(repeat->times);
-    } else {
-      collect(*node, below);
-      if (const auto* limit = node->as<LogicalLimit>()) below.insert(limit->groups.begin(), limit->groups.end());
+    if (auto* operation = node->as<LogicalSetOperation>()) return prune_set_operation(*node, *operation, wanted);
+    if (auto* scan = node->as<LogicalScan>()) return prune_scan(*scan, wanted);
+    if (auto* read = node->as<LogicalSharedRead>()) return prune_shared_read(*read, wanted);
+    if (auto* values = node->as<LogicalValues>()) return prune_values(*values, wanted);
+    if (auto* join = node->as<LogicalJoin>()) return prune_join(*node, *join, wanted);
+    if (auto* window = node->as<LogicalWindow>(); window != nullptr && !keep_used_calls(*window, wanted)) {
+      LogicalPtr input = std::move(node->children[0]);
+      node = std::move(input);
+      return prune(node, wanted);
     }
-    auto* join = node->as<LogicalJoin>();
-    if (join == nullptr) {
-      for (LogicalPtr& child : node->children) prune(child, below);
-    } else {
-      // Columns not from the right side are from the left one, whose columns would be slow to collect at each join of a long chain.
-      ColumnSet right = output_set(node->right());
-      ColumnSet of_right = intersection(below, right);
-      if (gives_right_columns(join->kind)) below.erase(right);
-      prune(node->children[0], below);
-      prune(node->children[1], of_right);
-      join->output.clear();
-      std::vector<ColumnId> all = output_columns(*node);
-      for (ColumnId column : all) {
-        if (wanted.contains(column)) join->output.push_back(column);
-      }
-      // An empty list means all columns, so a join without used columns keeps one.
-      if (join->output.empty() && !all.empty()) join->output.push_back(all[0]);
-    }
+    const ColumnSet below = needed_below(*node, wanted);
+    for (LogicalPtr& child : node->children) prune(child, below);
   }
 
  private:
+  // What a node with one input needs of it. Drops what the node computes in vain.
+  ColumnSet needed_below(LogicalNode& node, const ColumnSet& wanted) {
+    ColumnSet below;
+    if (auto* project = node.as<LogicalProject>()) {
+      std::erase_if(project->columns, [&](const NamedExpression& column) { return !wanted.contains(column.id); });
+      if (project->keeps_input) list_kept_columns(node, *project, wanted);
+    } else if (auto* aggregate = node.as<LogicalAggregate>()) {
+      std::erase_if(aggregate->calls, [&](const AggregateCall& call) { return !wanted.contains(call.id); });
+      below.insert(aggregate->groups.begin(), aggregate->groups.end());
+    } else {
+      below = wanted;
+    }
+    if (auto* window = node.as<LogicalWindow>()) {
+      for (const WindowCall& call : window->calls) below.erase({call.id});
+      window->kept = output_columns(*node.children[0]);
+      std::erase_if(*window->kept, [&](ColumnId column) { return !wanted.contains(column); });
+      below.insert(window->partition.begin(), window->partition.end());
+    } else if (const auto* limit = node.as<LogicalLimit>()) {
+      below.insert(limit->groups.begin(), limit->groups.end());
+    } else if (const auto* repeat = node.as<LogicalRepeat>()) {
+      below.insert(repeat->times);
+    }
+    collect(node, below);
+    return below;
+  }
+
+  void prune_join(LogicalNode& node, LogicalJoin& join, const ColumnSet& wanted) {
+    ColumnSet below = wanted;
+    collect(node, below);
+    // Columns not from the right side are from the left one, whose columns would be slow to collect at each join of a long chain.
+    ColumnSet right = output_set(node.right());
+    ColumnSet of_right = intersection(below, right);
+    if (gives_right_columns(join.kind)) below.erase(right);
+    prune(node.children[0], below);
+    prune(node.children[1], of_right);
+    join.output.clear();
+    std::vector<ColumnId> all = output_columns(node);
+    for (ColumnId column : all) {
+      if (wanted.contains(column)) join.output.push_back(column);
+    }
+    // An empty list means all columns, so a join without used columns keeps one.
+    if (join.output.empty() && !all.empty()) join.output.push_back(all[0]);
+  }
+
+  // Storage reads filter columns on its own.
+  static void prune_scan(LogicalScan& scan, const ColumnSet& wanted) {
+    ColumnSet filtered;
+    for (const ExpressionPtr& filter : scan.filters) collect_columns(*filter, filtered);
+    scan.hidden.clear();
+    for (const ScanColumn& column : scan.columns) {
+      if (!wanted.contains(column.id) && filtered.contains(column.id)) scan.hidden.push_back(column);
+    }
+    std::erase_if(scan.columns, [&](const ScanColumn& column) { return !wanted.contains(column.id); });
+  }
+
+  void prune_shared_read(LogicalSharedRead& read, const ColumnSet& wanted) {
+    std::vector<ColumnId> columns;
+    std::vector<ColumnId> sources;
+    for (size_t i = 0; i < read.columns.size(); ++i) {
+      if (!wanted.contains(read.columns[i])) continue;
+      columns.push_back(read.columns[i]);
+      sources.push_back(read.sources[i]);
+      wanted_of_shared[read.shared].insert(read.sources[i]);
+    }
+    if (!read.is_working_table) wanted_of_shared[read.shared];
+    read.columns = std::move(columns);
+    read.sources = std::move(sources);
+  }
+
   // Drops unused calls and the order keys that only they had. False if no call is left.
-  static bool prune_window(LogicalWindow& window, const ColumnSet& wanted) {
+  static bool keep_used_calls(LogicalWindow& window, const ColumnSet& wanted) {
     std::erase_if(window.calls, [&](const WindowCall& call) { return !wanted.contains(call.id); });
     size_t keys = 0;
     for (const WindowCall& call : window.calls) keys = std::max(keys, call.order_keys);

@@ -74,7 +74,7 @@ ExpressionPtr meaning_of(ColumnId column, const Meanings& meanings) {
 }
 
 // Limit on how much a condition may grow when columns are replaced by projected expressions.
-constexpr int64_t kMostGrowth = 64;
+constexpr int64_t kMaxGrowth = 64;
 
 // Number of subexpressions, counted up to `most`: expressions share parts, so that walking them as a tree can take exponential time.
 int64_t parts_below(const Expression& expression, int64_t most) {
@@ -162,7 +162,7 @@ class FilterPusher {
         ExpressionPtr meaning = meaning_of(id, meanings);
         return meaning && (meaning->can_raise() || !is_stable(*meaning));
       });
-      return is_tied || growth(condition, meanings, kMostGrowth) > kMostGrowth;
+      return is_tied || growth(condition, meanings, kMaxGrowth) > kMaxGrowth;
     });
     for (ExpressionPtr& condition : conditions)
       condition = replace_columns(condition, [&](ColumnId id) { return meaning_of(id, meanings); });
@@ -241,6 +241,64 @@ class FilterPusher {
     return make_node(std::move(project), std::move(node));
   }
 
+  struct JoinConditions {
+    Conditions left;
+    Conditions right;
+    Conditions above;
+  };
+
+  // Where conditions above a join and in it are evaluated; what remains in the join stays there. Columns not from the right side are from
+  // the left one, whose columns would be slow to collect at each join of a long chain.
+  static JoinConditions split_conditions(LogicalJoin& join, const ColumnSet& right, Conditions conditions) {
+    ColumnSet not_left = right;
+    if (join.kind == JoinKind::Mark) not_left.insert(join.mark);
+    auto on_left = [&](const Expression& condition) { return !uses_any_of(condition, not_left); };
+    auto on_right = [&](const Expression& condition) { return uses_only(condition, right); };
+    JoinConditions split;
+    switch (join.kind) {
+      case JoinKind::Inner: {
+        append(conditions, std::move(join.conditions));
+        join.conditions.clear();
+        split.left = take_if(conditions, on_left);
+        split.right = take_if(conditions, on_right);
+        join.conditions = std::move(conditions);
+        break;
+      }
+      case JoinKind::Left:
+      case JoinKind::Single:
+      case JoinKind::Mark:
+        split.left = take_if(conditions, on_left);
+        split.right = take_if(join.conditions, on_right);
+        split.above = std::move(conditions);
+        break;
+      case JoinKind::Semi:
+        split.left = std::move(conditions);
+        append(split.left, take_if(join.conditions, on_left));
+        split.right = take_if(join.conditions, on_right);
+        break;
+      case JoinKind::RightSemi:
+        split.right = std::move(conditions);
+        append(split.right, take_if(join.conditions, on_right));
+        split.left = take_if(join.conditions, on_left);
+        break;
+      case JoinKind::Anti:
+        split.left = std::move(conditions);
+        split.right = take_if(join.conditions, on_right);
+        break;
+      case JoinKind::RightAnti:
+        split.right = std::move(conditions);
+        split.left = take_if(join.conditions, on_left);
+        break;
+      case JoinKind::Right:
+        split.right = take_if(conditions, on_right);
+        split.left = take_if(join.conditions, on_left);
+        split.above = std::move(conditions);
+        break;
+      case JoinKind::Full: split.above = std::move(conditions); break;
+    }
+    return split;
+  }
+
   LogicalPtr push_join(LogicalPtr node, Conditions conditions) {
     simplify_join(*node, conditions);
     if (node->as<LogicalJoin>()->kind == JoinKind::Mark) {
@@ -249,61 +307,12 @@ class FilterPusher {
       node = std::move(changed);
     }
     auto& join = *node->as<LogicalJoin>();
-    // Columns not from the right side are from the left one, whose columns would be slow to collect at each join of a long chain.
-    ColumnSet right = output_set(node->right());
-    ColumnSet not_left = right;
-    if (join.kind == JoinKind::Mark) not_left.insert(join.mark);
-    auto on_left = [&](const Expression& condition) { return !uses_any_of(condition, not_left); };
-    auto on_right = [&](const Expression& condition) { return uses_only(condition, right); };
-    Conditions to_left;
-    Conditions to_right;
-    Conditions stay;
-    switch (join.kind) {
-      case JoinKind::Inner: {
-        append(conditions, std::move(join.conditions));
-        join.conditions.clear();
-        to_left = take_if(conditions, on_left);
-        to_right = take_if(conditions, on_right);
-        join.conditions = std::move(conditions);
-        break;
-      }
-      case JoinKind::Left:
-      case JoinKind::Single:
-      case JoinKind::Mark:
-        to_left = take_if(conditions, on_left);
-        to_right = take_if(join.conditions, on_right);
-        stay = std::move(conditions);
-        break;
-      case JoinKind::Semi:
-        to_left = std::move(conditions);
-        append(to_left, take_if(join.conditions, on_left));
-        to_right = take_if(join.conditions, on_right);
-        break;
-      case JoinKind::RightSemi:
-        to_right = std::move(conditions);
-        append(to_right, take_if(join.conditions, on_right));
-        to_left = take_if(join.conditions, on_left);
-        break;
-      case JoinKind::Anti:
-        to_left = std::move(conditions);
-        to_right = take_if(join.conditions, on_right);
-        break;
-      case JoinKind::RightAnti:
-        to_right = std::move(conditions);
-        to_left = take_if(join.conditions, on_left);
-        break;
-      case JoinKind::Right:
-        to_right = take_if(conditions, on_right);
-        to_left = take_if(join.conditions, on_left);
-        stay = std::move(conditions);
-        break;
-      case JoinKind::Full: stay = std::move(conditions); break;
-    }
+    JoinConditions split = split_conditions(join, output_set(node->right()), std::move(conditions));
     if (drops_unmatched_left(join.kind)) simplify_below(*node->children[0], join.conditions);
     if (drops_unmatched_right(join.kind)) simplify_below(*node->children[1], join.conditions);
-    node->children[0] = push(std::move(node->children[0]), std::move(to_left));
-    node->children[1] = push(std::move(node->children[1]), std::move(to_right));
-    return above(std::move(node), std::move(stay));
+    node->children[0] = push(std::move(node->children[0]), std::move(split.left));
+    node->children[1] = push(std::move(node->children[1]), std::move(split.right));
+    return above(std::move(node), std::move(split.above));
   }
 
   LogicalPtr push_aggregate(LogicalPtr node, Conditions conditions) {

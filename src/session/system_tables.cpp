@@ -88,6 +88,12 @@ class Session::SystemTables {
   std::vector<Relation> relations();
   TablePtr standard_table(const std::string& name);
   TablePtr postgres_table(const std::string& name);
+  TablePtr namespaces();
+  TablePtr databases();
+  TablePtr types();
+  TablePtr tables_or_views(const std::string& name);
+  TablePtr classes();
+  TablePtr attributes();
   ScalarValue default_text(const std::string& table, const std::string& column) const;
 
   Session& session_;
@@ -206,72 +212,91 @@ ScalarValue Session::SystemTables::default_text(const std::string& table, const 
 }
 
 TablePtr Session::SystemTables::postgres_table(const std::string& name) {
-  SystemRows made;
-  const std::vector<std::string> schemas = schema_names();
-  if (name == "pg_namespace") {
-    made.add_columns(TypeKind::BigInt, {"oid"});
-    made.add_columns(TypeKind::Varchar, {"nspname"});
-    for (const std::string& schema : schemas) made.rows.push_back({whole_value(namespace_id(schemas, schema)), text_value(schema)});
-    return made.as_table(name);
-  }
-  if (name == "pg_database") {
-    made.add_columns(TypeKind::BigInt, {"oid"});
-    made.add_columns(TypeKind::Varchar, {"datname"});
-    made.rows.push_back({whole_value(1), text_value(kCatalog)});
-    return made.as_table(name);
-  }
-  if (name == "pg_type") {
-    made.add_columns(TypeKind::BigInt, {"oid"});
-    made.add_columns(TypeKind::Varchar, {"typname"});
-    made.add_columns(TypeKind::BigInt, {"typnamespace"});
-    for (int64_t kind = 0; kind <= static_cast<int64_t>(TypeKind::Blob); ++kind) {
-      const bool is_decimal = kind == static_cast<int64_t>(TypeKind::Decimal);
-      const std::string type = is_decimal ? "DECIMAL" : LogicalType(static_cast<TypeKind>(kind)).to_string();
-      made.rows.push_back({whole_value(kind + 1), text_value(type), whole_value(namespace_id(schemas, "pg_catalog"))});
-    }
-    return made.as_table(name);
-  }
-  if (name == "pg_tables" || name == "pg_views") {
-    const bool views = name == "pg_views";
-    made.add_columns(TypeKind::Varchar, {"schemaname", views ? "viewname" : "tablename", views ? "viewowner" : "tableowner"});
-    if (views) made.add_columns(TypeKind::Varchar, {"definition"});
-    for (const Relation& relation : relations()) {
-      if (relation.is_view != views) continue;
-      made.rows.push_back({text_value(relation.schema), text_value(relation.name), text_value(kCatalog)});
-      if (views) made.rows.back().push_back(text_value(relation.definition));
-    }
-    return made.as_table(name);
-  }
-  if (name == "pg_class") {
-    made.add_columns(TypeKind::BigInt, {"oid"});
-    made.add_columns(TypeKind::Varchar, {"relname"});
-    made.add_columns(TypeKind::BigInt, {"relnamespace"});
-    made.add_columns(TypeKind::Varchar, {"relkind"});
-    int64_t id = kFirstRelation;
-    for (const Relation& relation : relations()) {
-      made.rows.push_back({whole_value(id++), text_value(relation.name), whole_value(namespace_id(schemas, relation.schema)),
-                           text_value(relation.is_view ? "v" : "r")});
-    }
-    return made.as_table(name);
-  }
-  if (name == "pg_attribute") {
-    made.add_columns(TypeKind::BigInt, {"attrelid"});
-    made.add_columns(TypeKind::Varchar, {"attname"});
-    made.add_columns(TypeKind::BigInt, {"atttypid", "attnum"});
-    made.add_columns(TypeKind::Boolean, {"attnotnull", "atthasdef", "attisdropped"});
-    int64_t id = kFirstRelation;
-    for (const Relation& relation : relations()) {
-      for (size_t i = 0; i < relation.columns.size(); ++i) {
-        const TableColumnInfo& column = relation.columns[i];
-        made.rows.push_back({whole_value(id), text_value(column.name), whole_value(static_cast<int64_t>(column.type.kind()) + 1),
-                             whole_value(static_cast<int64_t>(i) + 1), truth_value(column.not_null),
-                             truth_value(!default_text(relation.key, column.name).is_null), truth_value(false)});
-      }
-      ++id;
-    }
-    return made.as_table(name);
-  }
+  if (name == "pg_namespace") return namespaces();
+  if (name == "pg_database") return databases();
+  if (name == "pg_type") return types();
+  if (name == "pg_tables" || name == "pg_views") return tables_or_views(name);
+  if (name == "pg_class") return classes();
+  if (name == "pg_attribute") return attributes();
   return nullptr;
+}
+
+TablePtr Session::SystemTables::namespaces() {
+  SystemRows made;
+  made.add_columns(TypeKind::BigInt, {"oid"});
+  made.add_columns(TypeKind::Varchar, {"nspname"});
+  const std::vector<std::string> schemas = schema_names();
+  for (const std::string& schema : schemas) made.rows.push_back({whole_value(namespace_id(schemas, schema)), text_value(schema)});
+  return made.as_table("pg_namespace");
+}
+
+TablePtr Session::SystemTables::databases() {
+  SystemRows made;
+  made.add_columns(TypeKind::BigInt, {"oid"});
+  made.add_columns(TypeKind::Varchar, {"datname"});
+  made.rows.push_back({whole_value(1), text_value(kCatalog)});
+  return made.as_table("pg_database");
+}
+
+TablePtr Session::SystemTables::types() {
+  SystemRows made;
+  made.add_columns(TypeKind::BigInt, {"oid"});
+  made.add_columns(TypeKind::Varchar, {"typname"});
+  made.add_columns(TypeKind::BigInt, {"typnamespace"});
+  const int64_t own = namespace_id(schema_names(), "pg_catalog");
+  for (int64_t kind = 0; kind <= static_cast<int64_t>(TypeKind::Blob); ++kind) {
+    const bool is_decimal = kind == static_cast<int64_t>(TypeKind::Decimal);
+    const std::string type = is_decimal ? "DECIMAL" : LogicalType(static_cast<TypeKind>(kind)).to_string();
+    made.rows.push_back({whole_value(kind + 1), text_value(type), whole_value(own)});
+  }
+  return made.as_table("pg_type");
+}
+
+TablePtr Session::SystemTables::tables_or_views(const std::string& name) {
+  const bool views = name == "pg_views";
+  SystemRows made;
+  made.add_columns(TypeKind::Varchar, {"schemaname", views ? "viewname" : "tablename", views ? "viewowner" : "tableowner"});
+  if (views) made.add_columns(TypeKind::Varchar, {"definition"});
+  for (const Relation& relation : relations()) {
+    if (relation.is_view != views) continue;
+    made.rows.push_back({text_value(relation.schema), text_value(relation.name), text_value(kCatalog)});
+    if (views) made.rows.back().push_back(text_value(relation.definition));
+  }
+  return made.as_table(name);
+}
+
+TablePtr Session::SystemTables::classes() {
+  SystemRows made;
+  made.add_columns(TypeKind::BigInt, {"oid"});
+  made.add_columns(TypeKind::Varchar, {"relname"});
+  made.add_columns(TypeKind::BigInt, {"relnamespace"});
+  made.add_columns(TypeKind::Varchar, {"relkind"});
+  const std::vector<std::string> schemas = schema_names();
+  int64_t id = kFirstRelation;
+  for (const Relation& relation : relations()) {
+    made.rows.push_back({whole_value(id++), text_value(relation.name), whole_value(namespace_id(schemas, relation.schema)),
+                         text_value(relation.is_view ? "v" : "r")});
+  }
+  return made.as_table("pg_class");
+}
+
+TablePtr Session::SystemTables::attributes() {
+  SystemRows made;
+  made.add_columns(TypeKind::BigInt, {"attrelid"});
+  made.add_columns(TypeKind::Varchar, {"attname"});
+  made.add_columns(TypeKind::BigInt, {"atttypid", "attnum"});
+  made.add_columns(TypeKind::Boolean, {"attnotnull", "atthasdef", "attisdropped"});
+  int64_t id = kFirstRelation;
+  for (const Relation& relation : relations()) {
+    for (size_t i = 0; i < relation.columns.size(); ++i) {
+      const TableColumnInfo& column = relation.columns[i];
+      made.rows.push_back({whole_value(id), text_value(column.name), whole_value(static_cast<int64_t>(column.type.kind()) + 1),
+                           whole_value(static_cast<int64_t>(i) + 1), truth_value(column.not_null),
+                           truth_value(!default_text(relation.key, column.name).is_null), truth_value(false)});
+    }
+    ++id;
+  }
+  return made.as_table("pg_attribute");
 }
 
 }  // namespace pistachio

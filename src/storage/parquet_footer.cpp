@@ -182,6 +182,80 @@ ColumnChunkInfo read_column_chunk(const parquet::ColumnChunkMetaData& chunk, con
   return info;
 }
 
+// Fills a footer from Arrow's form of it. Errors name the row group and the column.
+class FooterBuilder {
+ public:
+  FooterBuilder(ParquetFooter& footer, int64_t file_size, std::span<const uint8_t> bytes)
+      : footer_(footer), file_size_(file_size), bytes_(bytes) {}
+
+  void build() {
+    if (schema_depth(bytes_, kDeepestSchema) > kDeepestSchema)
+      throw DataError(fmt::format("the schema has more than {} levels of nested groups", kDeepestSchema), {footer_.path});
+    const std::shared_ptr<parquet::FileMetaData> metadata = arrow_metadata();
+    if (metadata->is_encryption_algorithm_set()) throw DataError("the file is encrypted, which is not supported", {footer_.path});
+    footer_.arrow_metadata = metadata;
+    footer_.created_by = metadata->created_by();
+    footer_.columns = parquet_columns(*metadata->schema());
+    refuse_repeated_names(footer_);
+    statistics_ = read_raw_statistics(bytes_);
+    boundaries_ = find_boundaries(*metadata, file_size_ - kTrailerBytes - static_cast<int64_t>(bytes_.size()));
+    for (int index = 0; index < metadata->num_row_groups(); ++index) add_row_group(*metadata->RowGroup(index), index);
+    // Some writers leave the total at 0; the row groups have the correct counts.
+    if (footer_.rows != metadata->num_rows() && metadata->num_rows() != 0) {
+      throw DataError(fmt::format("the footer claims {} rows, its row groups have {}", metadata->num_rows(), footer_.rows), {footer_.path});
+    }
+    for (ByteRange ColumnChunkInfo::*place :
+         {&ColumnChunkInfo::column_index, &ColumnChunkInfo::offset_index, &ColumnChunkInfo::bloom_filter})
+      ignore_shared_places(footer_, place);
+  }
+
+ private:
+  // Thrift's own limits keep a wrong count from allocating more than the bytes could hold.
+  std::shared_ptr<parquet::FileMetaData> arrow_metadata() const {
+    const auto limit = static_cast<int32_t>(std::min<int64_t>(bytes_.size(), INT32_MAX));
+    parquet::ReaderProperties properties;
+    properties.set_thrift_string_size_limit(limit);
+    properties.set_thrift_container_size_limit(limit);
+    uint32_t length = static_cast<uint32_t>(bytes_.size());
+    return parquet::FileMetaData::Make(bytes_.data(), &length, properties);
+  }
+
+  void add_row_group(const parquet::RowGroupMetaData& arrow_group, int index) {
+    RowGroupInfo group;
+    group.rows = arrow_group.num_rows();
+    group.first_row = footer_.rows;
+    if (group.rows < 0 || group.rows > INT64_MAX - footer_.rows)
+      throw DataError(fmt::format("row group has {} rows", group.rows), {footer_.path, index});
+    if (arrow_group.num_columns() != static_cast<int>(footer_.columns.size())) {
+      throw DataError(fmt::format("row group has {} columns, the schema {}", arrow_group.num_columns(), footer_.columns.size()),
+                      {footer_.path, index});
+    }
+    footer_.rows += group.rows;
+    group.columns.reserve(footer_.columns.size());
+    for (const ParquetColumn& column : footer_.columns)
+      add_column_chunk(*arrow_group.ColumnChunk(column.leaf), column, {footer_.path, index, column.name}, group);
+    footer_.row_groups.push_back(std::move(group));
+  }
+
+  void add_column_chunk(const parquet::ColumnChunkMetaData& chunk, const ParquetColumn& column, const DataLocation& where,
+                        RowGroupInfo& group) {
+    if (chunk.file_path() != "") throw DataError("column chunk is in another file, which is not supported", where);
+    const auto statistics = statistics_of(statistics_, static_cast<int>(where.row_group), column.leaf);
+    group.columns.push_back(read_column_chunk(chunk, statistics, column, group, boundaries_, file_size_, where));
+    // Chunks do not share bytes; twice the file size leaves room for writers that count slightly wrong.
+    page_bytes_ += chunk.total_compressed_size() > 0 ? chunk.total_compressed_size() : group.columns.back().pages.length;
+    if (page_bytes_ / 2 > file_size_)
+      throw DataError(fmt::format("the column chunks claim more than the file's {} bytes", file_size_), where);
+  }
+
+  ParquetFooter& footer_;
+  const int64_t file_size_;
+  const std::span<const uint8_t> bytes_;
+  std::vector<std::vector<RawStatistics>> statistics_;
+  std::vector<int64_t> boundaries_;
+  int64_t page_bytes_ = 0;
+};
+
 }  // namespace
 
 std::string_view codec_name(PageCodec codec) {
@@ -244,54 +318,7 @@ std::shared_ptr<const ParquetFooter> parse_footer(const std::string& path, int64
   auto footer = std::make_shared<ParquetFooter>();
   footer->path = path;
   try {
-    if (schema_depth(bytes, kDeepestSchema) > kDeepestSchema)
-      throw DataError(fmt::format("the schema has more than {} groups inside each other", kDeepestSchema), {path});
-    // Thrift's own limits keep a wrong count from allocating more than the bytes could hold.
-    parquet::ReaderProperties properties;
-    properties.set_thrift_string_size_limit(static_cast<int32_t>(std::min<int64_t>(bytes.size(), INT32_MAX)));
-    properties.set_thrift_container_size_limit(static_cast<int32_t>(std::min<int64_t>(bytes.size(), INT32_MAX)));
-    uint32_t length = static_cast<uint32_t>(bytes.size());
-    std::shared_ptr<parquet::FileMetaData> metadata = parquet::FileMetaData::Make(bytes.data(), &length, properties);
-    if (metadata->is_encryption_algorithm_set()) throw DataError("the file is encrypted, which is not supported", {path});
-    footer->arrow_metadata = metadata;
-    footer->created_by = metadata->created_by();
-    footer->columns = parquet_columns(*metadata->schema());
-    refuse_repeated_names(*footer);
-    const std::vector<std::vector<RawStatistics>> statistics = read_raw_statistics(bytes);
-    const std::vector<int64_t> boundaries = find_boundaries(*metadata, file_size - kTrailerBytes - static_cast<int64_t>(bytes.size()));
-    int64_t page_bytes = 0;
-    for (int index = 0; index < metadata->num_row_groups(); ++index) {
-      std::unique_ptr<parquet::RowGroupMetaData> arrow_group = metadata->RowGroup(index);
-      RowGroupInfo group;
-      group.rows = arrow_group->num_rows();
-      group.first_row = footer->rows;
-      if (group.rows < 0 || group.rows > INT64_MAX - footer->rows)
-        throw DataError(fmt::format("row group has {} rows", group.rows), {path, index});
-      if (arrow_group->num_columns() != static_cast<int>(footer->columns.size())) {
-        throw DataError(fmt::format("row group has {} columns, the schema {}", arrow_group->num_columns(), footer->columns.size()),
-                        {path, index});
-      }
-      footer->rows += group.rows;
-      group.columns.reserve(footer->columns.size());
-      for (const ParquetColumn& column : footer->columns) {
-        std::unique_ptr<parquet::ColumnChunkMetaData> chunk = arrow_group->ColumnChunk(column.leaf);
-        if (chunk->file_path() != "")
-          throw DataError("column chunk is in another file, which is not supported", {path, index, column.name});
-        group.columns.push_back(read_column_chunk(*chunk, statistics_of(statistics, index, column.leaf), column, group, boundaries, file_size,
-                                                  {path, index, column.name}));
-        // Chunks do not share bytes; twice the file size leaves room for writers that count slightly wrong.
-        page_bytes += chunk->total_compressed_size() > 0 ? chunk->total_compressed_size() : group.columns.back().pages.length;
-        if (page_bytes / 2 > file_size)
-          throw DataError(fmt::format("the column chunks claim more than the file's {} bytes", file_size), {path, index, column.name});
-      }
-      footer->row_groups.push_back(std::move(group));
-    }
-    // Some writers leave the total at 0; the row groups have the correct counts.
-    if (footer->rows != metadata->num_rows() && metadata->num_rows() != 0) {
-      throw DataError(fmt::format("the footer claims {} rows, its row groups have {}", metadata->num_rows(), footer->rows), {path});
-    }
-    for (ByteRange ColumnChunkInfo::* place : {&ColumnChunkInfo::column_index, &ColumnChunkInfo::offset_index, &ColumnChunkInfo::bloom_filter})
-      ignore_shared_places(*footer, place);
+    FooterBuilder(*footer, file_size, bytes).build();
   } catch (const MalformedThrift& problem) {
     throw DataError(fmt::format("the footer cannot be read: {}", problem.what()), {path});
   } catch (const parquet::ParquetException& problem) {

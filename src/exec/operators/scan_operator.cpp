@@ -167,20 +167,25 @@ std::unique_ptr<SharedUnits> ScanOperator::share_units(RunContext& context, Scan
                                        TableScan::window(context.decoders, settings));
 }
 
-Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
+ScanRequest ScanOperator::request_for(RunContext& context, std::vector<RangeFilter> filters, const CancelToken& token) {
   ScanRequest request;
-  request.filters = filters_;
+  request.filters = std::move(filters);
   request.first_need = int64_t{number_} << 32;
-  Task<bool> waiting = wait_for_joins(context, request.filters);
-  if (!co_await waiting) co_return;
   // Set even if storage does not evaluate them here: ranks with and without a GPU must make the same plan.
   request.tests = tests_of_joins(context);
-  const TaskContext& task = co_await current_context();
-  if (row_test_ != nullptr) request.tests.push_back(test_of_rows(task.token));
-  request.threshold = threshold_of_sort(context, task.token);
+  if (row_test_ != nullptr) request.tests.push_back(test_of_rows(token));
+  request.threshold = threshold_of_sort(context, token);
   for (size_t source : sources_) request.columns.push_back(table_->columns()[source].name);
-  bool only_filters = sources_.empty();
-  if (only_filters) request.columns.push_back(filters_[0].column);
+  if (only_filters()) request.columns.push_back(filters_[0].column);
+  return request;
+}
+
+Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
+  std::vector<RangeFilter> filters = filters_;
+  Task<bool> waiting = wait_for_joins(context, filters);
+  if (!co_await waiting) co_return;
+  const TaskContext& task = co_await current_context();
+  const ScanRequest request = request_for(context, std::move(filters), task.token);
   const int64_t shares = memory_shares(context);
   ScanLimits limits(context.settings());
   limits.memory_bytes /= shares;
@@ -198,52 +203,58 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   std::unique_ptr<SharedUnits> units = share_units(context, plan);
   ScanCounters counters;
   counters.spans = metrics_.spans;
-  auto selected = [&](Chunk scanned) {
+  auto select = [&](Chunk scanned) {
     reach(context, FaultPoint::ScanChunk);
-    Chunk chunk = only_filters ? Chunk({}, scanned.rows(), context.device) : std::move(scanned);
+    Chunk chunk = only_filters() ? Chunk({}, scanned.rows(), context.device) : std::move(scanned);
     metrics_.bytes += chunk.memory_bytes();
     return passing(context, std::move(chunk), task.token);
   };
-  if (context.device.is_cpu()) {
-    TableScan scan(storage, plan, counters, units.get());
-    std::atomic<int> next_lane = 0;
-    auto consume = [&](ScanLane& lane) -> Task<void> {
-      int number = next_lane++;
-      while (true) {
-        if (sink.is_full()) scan.stop();
-        Task<std::optional<ScannedChunk>> taking = lane.next();
-        std::optional<ScannedChunk> scanned = co_await taking;
-        if (!scanned) co_return;
-        Task<void> passing = pass_on(metrics_, sink, number, selected(std::move(scanned->chunk)));
-        co_await passing;
-      }
-    };
-    Task<void> running = scan.run(context.lanes, consume);
-    co_await running;
-  } else {
-    DeviceScan scan(storage, plan, counters, units.get(), context.device);
-    std::vector<SmallChunks> small(static_cast<size_t>(context.lanes),
-                                   SmallChunks(storage.settings.device_chunk_bytes / kSmallChunksInLarge));
-    auto consume = [&](int lane, Chunk scanned) -> Task<void> {
-      if (sink.is_full()) scan.stop();
-      std::optional<Chunk> rows = small[static_cast<size_t>(lane)].add(selected(std::move(scanned)));
-      if (!rows) co_return;
-      Task<void> passing = pass_on(metrics_, sink, lane, std::move(*rows));
-      co_await passing;
-    };
-    const DeviceScan::Lanes lanes{context.decoders, static_cast<int>(storage.settings.device_scan_lanes), context.lanes};
-    Task<void> running = scan.run(lanes, consume);
-    co_await running;
-    for (int lane = 0; lane < context.lanes; ++lane) {
-      std::optional<Chunk> rows = small[static_cast<size_t>(lane)].take();
-      if (!rows) continue;
-      Task<void> passing = pass_on(metrics_, sink, lane, std::move(*rows));
-      co_await passing;
-    }
-  }
+  const FileScan scan{storage, plan, counters, units.get(), select};
+  Task<void> running = context.device.is_cpu() ? scan_on_host(context, scan, sink) : scan_on_device(context, scan, sink);
+  co_await running;
   metrics_.nanoseconds += counters.nanoseconds;
   metrics_.device_waits.add(counters.device_waits);
   if (units) metrics_.from_others += units->from_others();
+}
+
+Task<void> ScanOperator::scan_on_host(RunContext& context, const FileScan& files, ChunkSink& sink) {
+  TableScan scan(files.storage, files.plan, files.counters, files.units);
+  std::atomic<int> next_lane = 0;
+  auto consume = [&](ScanLane& lane) -> Task<void> {
+    int number = next_lane++;
+    while (true) {
+      if (sink.is_full()) scan.stop();
+      Task<std::optional<ScannedChunk>> taking = lane.next();
+      std::optional<ScannedChunk> scanned = co_await taking;
+      if (!scanned) co_return;
+      Task<void> passing = pass_on(metrics_, sink, number, files.select(std::move(scanned->chunk)));
+      co_await passing;
+    }
+  };
+  Task<void> running = scan.run(context.lanes, consume);
+  co_await running;
+}
+
+Task<void> ScanOperator::scan_on_device(RunContext& context, const FileScan& files, ChunkSink& sink) {
+  const Settings& settings = files.storage.settings;
+  DeviceScan scan(files.storage, files.plan, files.counters, files.units, context.device);
+  std::vector<SmallChunks> small(static_cast<size_t>(context.lanes), SmallChunks(settings.device_chunk_bytes / kSmallChunksInLarge));
+  auto consume = [&](int lane, Chunk scanned) -> Task<void> {
+    if (sink.is_full()) scan.stop();
+    std::optional<Chunk> rows = small[static_cast<size_t>(lane)].add(files.select(std::move(scanned)));
+    if (!rows) co_return;
+    Task<void> passing = pass_on(metrics_, sink, lane, std::move(*rows));
+    co_await passing;
+  };
+  const DeviceScan::Lanes lanes{context.decoders, static_cast<int>(settings.device_scan_lanes), context.lanes};
+  Task<void> running = scan.run(lanes, consume);
+  co_await running;
+  for (int lane = 0; lane < context.lanes; ++lane) {
+    std::optional<Chunk> rows = small[static_cast<size_t>(lane)].take();
+    if (!rows) continue;
+    Task<void> passing = pass_on(metrics_, sink, lane, std::move(*rows));
+    co_await passing;
+  }
 }
 
 Task<void> ScanOperator::produce_chunks(RunContext& context, ChunkSink& sink) {

@@ -1,6 +1,8 @@
 // Leaf operators: scans of files and of in-memory tables, and constant rows.
 #pragma once
 
+#include <functional>
+
 #include "catalog/table.h"
 #include "exec/core/operator.h"
 #include "exec/operators/shared_units.h"
@@ -9,6 +11,8 @@
 #include "storage/scan_plan.h"
 
 namespace pistachio {
+
+struct ScanCounters;
 
 class ScanOperator final : public Operator {
  public:
@@ -20,6 +24,19 @@ class ScanOperator final : public Operator {
  private:
   Task<void> produce_counts(RunContext& context, ChunkSink& sink);
   Task<void> produce_files(RunContext& context, ChunkSink& sink);
+  // A scan of files about to run. `select`: the rows of a scanned chunk that the operator passes on.
+  struct FileScan {
+    StorageContext& storage;
+    ScanPlan& plan;
+    ScanCounters& counters;
+    SharedUnits* units;
+    const std::function<Chunk(Chunk)> select;
+  };
+  Task<void> scan_on_host(RunContext& context, const FileScan& files, ChunkSink& sink);
+  Task<void> scan_on_device(RunContext& context, const FileScan& files, ChunkSink& sink);
+  ScanRequest request_for(RunContext& context, std::vector<RangeFilter> filters, const CancelToken& token);
+  // No column is wanted, only the number of rows that pass the filters.
+  bool only_filters() const { return sources_.empty(); }
   // Number of scans that share a query's memory for scans, including this one.
   int64_t memory_shares(const RunContext& context) const;
   ScanPlan plan_within(ScanLimits limits, const ScanRequest& request, int64_t threads) const;

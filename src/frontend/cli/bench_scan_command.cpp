@@ -263,35 +263,35 @@ void report_shares(const std::vector<Case>& cases, const CopyRates& copies, Json
   write_result_bytes(stdout, text);
 }
 
-int run_bench_scan(const CommandArguments& arguments, const Settings& base, const CancelToken& token) {
-  std::vector<std::string> paths = arguments.positional();
-  BenchOutput output(arguments);
+std::vector<std::unique_ptr<EngineInstance>> make_engines(const CommandArguments& arguments, const Settings& base) {
   std::vector<std::unique_ptr<EngineInstance>> engines;
   for (int64_t threads : thread_counts(arguments, base)) {
     Settings settings = base;
     settings.threads = threads;
     engines.push_back(std::make_unique<EngineInstance>(settings));
   }
-  const bool is_on_host = engines[0]->device().is_cpu();
-  const Ladder& ladder = is_on_host ? kHostLadder : kDeviceLadder;
-  std::optional<GeneratedFiles> generated;
-  if (paths.empty()) {
+  return engines;
+}
+
+SummaryRequest request_of(const CommandArguments& arguments, std::optional<GeneratedFiles>& generated) {
+  SummaryRequest request;
+  request.paths = arguments.positional();
+  if (request.paths.empty()) {
     int64_t rows = arguments.count("--rows", 4'000'000);
     print_to_standard_error("no path given: making {} rows of sample data\n", rows);
-    paths = generated.emplace(rows).paths();
+    request.paths = generated.emplace(rows).paths();
   } else if (arguments.value("--rows")) {
     throw UsageError("--rows is the size of generated sample data and cannot be combined with a path");
   }
-  SummaryRequest request;
-  request.paths = paths;
   request.scan.columns = split_list(arguments.value("--columns").value_or(""));
   for (const std::string& filter : arguments.values("--where")) request.scan.filters.push_back(parse_range_filter(filter));
-  int64_t repeat = arguments.count("--repeat", 3);
-  const size_t steps = ladder.variants.size(), last = static_cast<size_t>(arguments.count("--last", static_cast<int64_t>(steps)));
+  return request;
+}
 
-  const Bound bound = measure_bound(*engines.back(), paths, token);
-  const double bandwidth = bound.bandwidth;
-  const bool can_register = !bound.copies || bound.copies->registered;
+std::vector<Case> make_cases(const CommandArguments& arguments, const std::vector<std::unique_ptr<EngineInstance>>& engines,
+                             const Ladder& ladder, bool can_register) {
+  const bool is_on_host = engines[0]->device().is_cpu();
+  const size_t steps = ladder.variants.size(), last = static_cast<size_t>(arguments.count("--last", static_cast<int64_t>(steps)));
   std::vector<Case> cases;
   for (const std::unique_ptr<EngineInstance>& engine : engines) {
     for (const Variant& variant : ladder.variants.last(std::min(last, steps))) {
@@ -303,9 +303,22 @@ int run_bench_scan(const CommandArguments& arguments, const Settings& base, cons
       cases.push_back({&variant, engine.get(), own, {}, 0, false});
     }
   }
+  return cases;
+}
+
+int run_bench_scan(const CommandArguments& arguments, const Settings& base, const CancelToken& token) {
+  BenchOutput output(arguments);
+  const std::vector<std::unique_ptr<EngineInstance>> engines = make_engines(arguments, base);
+  const Ladder& ladder = engines[0]->device().is_cpu() ? kHostLadder : kDeviceLadder;
+  std::optional<GeneratedFiles> generated;
+  const SummaryRequest request = request_of(arguments, generated);
+  const int64_t repeat = arguments.count("--repeat", 3);
+
+  const Bound bound = measure_bound(*engines.back(), request.paths, token);
+  std::vector<Case> cases = make_cases(arguments, engines, ladder, !bound.copies || bound.copies->registered);
   LiveTable table = scan_table(ladder, introduction_of(bound, engines.back()->settings().threads));
   // T_min counts the bytes that the best variant read in the warm-up round: reading footers again is the loss of the other variants.
-  auto least = [&] { return static_cast<double>(cases.back().bytes_read) / bandwidth; };
+  auto least = [&] { return static_cast<double>(cases.back().bytes_read) / bound.bandwidth; };
   std::exception_ptr interruption;
   try {
     for (int64_t round = -1; round < repeat; ++round) {  // the first round warms up
@@ -319,8 +332,10 @@ int run_bench_scan(const CommandArguments& arguments, const Settings& base, cons
   } catch (const Cancelled&) {
     interruption = std::current_exception();
   }
-  Json json = {
-      {"storage_bandwidth", bandwidth}, {"limited", bound.is_limit}, {"interrupted", interruption != nullptr}, {"cases", Json::array()}};
+  Json json = {{"storage_bandwidth", bound.bandwidth},
+               {"limited", bound.is_limit},
+               {"interrupted", interruption != nullptr},
+               {"cases", Json::array()}};
   for (Case& own : cases) {
     if (own.seconds.empty()) continue;
     if (!own.is_printed) print_case(table, own, least());
