@@ -19,8 +19,8 @@ void ReadyQueue::push_last(std::coroutine_handle<> handle) {
 
 std::coroutine_handle<> ReadyQueue::pop() {
   std::lock_guard lock(mutex_);
-  if (front_ && (rest_.empty() || turns_in_front_ < kMostTurnsInFront)) {
-    turns_in_front_ = std::min(turns_in_front_ + 1, kMostTurnsInFront);  // a task alone in the queue may have any number of turns
+  if (front_ && (rest_.empty() || turns_in_front_ < kMaxTurnsInFront)) {
+    turns_in_front_ = std::min(turns_in_front_ + 1, kMaxTurnsInFront);  // a task alone in the queue may have any number of turns
     return std::exchange(front_, {});
   }
   turns_in_front_ = 0;
@@ -31,13 +31,13 @@ std::coroutine_handle<> ReadyQueue::pop() {
 }
 
 std::coroutine_handle<> ReadyQueue::steal_into(ReadyQueue& thief) {
-  std::array<std::coroutine_handle<>, kMostStolen> stolen;
+  std::array<std::coroutine_handle<>, kMaxStolen> stolen;
   size_t count = 0;
   {
     std::lock_guard lock(mutex_);
     // The front task is stolen last: its worker is about to run it, unless its current task takes long.
     if (rest_.empty()) return std::exchange(front_, {});
-    count = std::min((rest_.size() + 1) / 2, kMostStolen);
+    count = std::min((rest_.size() + 1) / 2, kMaxStolen);
     std::copy_n(rest_.begin(), count, stolen.begin());
     rest_.erase(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(count));
   }

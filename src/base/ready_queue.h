@@ -23,8 +23,8 @@ class ReadyQueue {
   bool empty() const;
 
  private:
-  static constexpr int kMostTurnsInFront = 3;
-  static constexpr size_t kMostStolen = 32;
+  static constexpr int kMaxTurnsInFront = 3;
+  static constexpr size_t kMaxStolen = 32;
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.

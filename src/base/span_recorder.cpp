@@ -14,7 +14,7 @@ int64_t nanoseconds_of(std::chrono::steady_clock::duration time) {
 
 void SpanRecorder::add(uint32_t step, Time begin, Time end) {
   std::lock_guard lock(mutex_);
-  if (spans_.size() == kMostSpans) return;
+  if (spans_.size() == kMaxSpans) return;
   const uint32_t thread = threads_.try_emplace(std::this_thread::get_id(), static_cast<uint32_t>(threads_.size())).first->second;
   spans_.push_back({step, thread, nanoseconds_of(begin - origin_), nanoseconds_of(end - begin)});
 }

@@ -1,5 +1,5 @@
 // Spans of work of a query, by step and thread, for its trace (setting `trace`). One recorder per query and rank, only if a trace is
-// wanted. Thread-safe: a span covers a kernel call or more, never a row, so one lock will do. Memory: at most kMostSpans spans of 32 bytes.
+// wanted. Thread-safe: a span covers a kernel call or more, never a row, so one lock will do. Memory: at most kMaxSpans spans of 32 bytes.
 #pragma once
 
 #include <chrono>
@@ -20,10 +20,10 @@ struct Span {
 
 class SpanRecorder {
  public:
-  static constexpr size_t kMostSpans = 1 << 20;
+  static constexpr size_t kMaxSpans = 1 << 20;
   using Time = std::chrono::steady_clock::time_point;
 
-  // Beyond kMostSpans, spans are dropped.
+  // Beyond kMaxSpans, spans are dropped.
   void add(uint32_t step, Time begin, Time end);
   // In the order of their ends.
   std::vector<Span> take();

@@ -23,7 +23,7 @@ namespace {
 // Longer lists of constants use a hash table.
 constexpr size_t kLongestInList = 16;
 
-constexpr size_t kMostDigits = 38;
+constexpr size_t kMaxDigits = 38;
 
 bool is_constant_list(const std::vector<ExpressionPtr>& list) {
   return std::all_of(list.begin(), list.end(), [](const ExpressionPtr& item) { return item->is_constant(); });
@@ -146,8 +146,8 @@ ExpressionPtr bind_literal(const ast::Literal& literal, int64_t position) {
   }
   size_t scale = point == std::string_view::npos ? 0 : text.size() - point - 1;
   // Ignore leading zeros.
-  if (digits > kMostDigits) digits = scale + static_cast<size_t>(std::max<int64_t>(0, read_decimal_text(text)->point));
-  if (digits > kMostDigits)
+  if (digits > kMaxDigits) digits = scale + static_cast<size_t>(std::max<int64_t>(0, read_decimal_text(text)->point));
+  if (digits > kMaxDigits)
     refuse_at(fmt::format("{} has more than 38 digits: write it with an exponent (1e40) or cast it to DOUBLE", text), position);
   LogicalType type = LogicalType::decimal(static_cast<int>(std::max<size_t>({1, digits, scale})), static_cast<int>(scale));
   return Expression::constant(parse_constant(type, text).value, position);

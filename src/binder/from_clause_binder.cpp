@@ -17,7 +17,7 @@ namespace pistachio {
 
 namespace {
 
-constexpr size_t kMostTables = 10'000;
+constexpr size_t kMaxTables = 10'000;
 
 // The default alias of a file: its name without folders and extension.
 std::string name_of_path(const std::string& path) {
@@ -203,10 +203,10 @@ BoundFrom QueryBinder::FromBinding::bind_table(const ast::TableReference& table,
 // A statement has at most one table per token, but each use of a view is bound again: nested views can grow exponentially.
 void QueryBinder::FromBinding::count_table(const ast::TableReference& table) {
   stop_if_cancelled(binder_.options_.token);
-  if (std::holds_alternative<ast::JoinTable>(table.node) || ++binder_.bound_tables_ <= kMostTables) return;
+  if (std::holds_alternative<ast::JoinTable>(table.node) || ++binder_.bound_tables_ <= kMaxTables) return;
   const std::vector<std::string>& open = binder_.open_views_;
   std::string views = open.empty() ? "" : fmt::format(", counting those that the view {} is made of", open.front());
-  refuse_at(fmt::format("the statement reads more than {} tables and views{}; keep parts of it with CREATE TABLE AS", kMostTables, views),
+  refuse_at(fmt::format("the statement reads more than {} tables and views{}; keep parts of it with CREATE TABLE AS", kMaxTables, views),
             table.position);
 }
 
@@ -278,7 +278,7 @@ BoundFrom QueryBinder::FromBinding::bind_view(const ViewDefinition& view, const 
       return binder_.common_tables_->without_tables([&] { return binder_.bind_query(*view.query, nullptr); });
     } catch (const UserError& error) {
       // The error names the innermost view, except for limits, which concern the whole statement.
-      bool is_limit = binder_.bound_tables_ > kMostTables || binder_.open_queries_ >= kMostNestedQueries;
+      bool is_limit = binder_.bound_tables_ > kMaxTables || binder_.open_queries_ >= kMaxNestedQueries;
       bool is_named = std::exchange(binder_.view_is_named_, true) || is_limit;
       throw UserError(is_named ? error.message() : fmt::format("view {}: {}", name, error.message()));
     }

@@ -28,7 +28,7 @@ bool contains_aggregate(const ast::Expression& expression) {
 }
 
 // An INTEGER that is not negative.
-constexpr size_t kMostGroupingBits = 31;
+constexpr size_t kMaxGroupingBits = 31;
 
 std::string group_name(const Expression& group, const ColumnRegistry& columns) {
   return group.kind() == ExpressionKind::Column ? columns.name(group.column_id()) : "group";
@@ -157,8 +157,8 @@ const ast::Expression* Grouping::aliased_expression(const ast::ColumnName& name,
 // grouping(a, b): a bit for each argument, the last one the lowest: 1 if the row's grouping set does not group by it.
 ExpressionPtr QueryBinder::ExpressionBinding::bind_grouping_call(const ast::Call& call, int64_t position) {
   if (place_.grouping == nullptr) refuse_at(fmt::format("{} needs GROUP BY and cannot be used here", call.name), position);
-  if (call.arguments.empty() || call.arguments.size() > kMostGroupingBits)
-    refuse_at(fmt::format("{} takes 1 to {} arguments", call.name, kMostGroupingBits), position);
+  if (call.arguments.empty() || call.arguments.size() > kMaxGroupingBits)
+    refuse_at(fmt::format("{} takes 1 to {} arguments", call.name, kMaxGroupingBits), position);
   const Grouping& grouping = *place_.grouping;
   std::vector<ColumnId> columns;
   for (const ast::ExpressionPtr& argument : call.arguments) {

@@ -56,8 +56,8 @@ void QueryBinder::refuse_changed_star(const ast::Star& star, int64_t position) {
 }
 
 BoundQuery QueryBinder::bind_query(const ast::Query& query, const NameScope* outer) {
-  if (open_queries_ >= kMostNestedQueries) {
-    refuse_at(fmt::format("queries are nested more than {} deep; keep parts of the statement with CREATE TABLE AS", kMostNestedQueries),
+  if (open_queries_ >= kMaxNestedQueries) {
+    refuse_at(fmt::format("queries are nested more than {} deep; keep parts of the statement with CREATE TABLE AS", kMaxNestedQueries),
               query.position);
   }
   ++open_queries_;

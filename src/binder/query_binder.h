@@ -111,7 +111,7 @@ struct ExpressionPlace {
 };
 
 // Walks over plans recurse as deep as queries are nested.
-constexpr size_t kMostNestedQueries = 500;
+constexpr size_t kMaxNestedQueries = 500;
 
 class QueryBinder {
  public:

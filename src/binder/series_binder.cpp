@@ -17,7 +17,7 @@ namespace {
 
 // Of each digit; a series has at most this to the power of the digits.
 constexpr int64_t kBase = 1000;
-constexpr int64_t kMostRows = 1'000'000'000'000;
+constexpr int64_t kMaxRows = 1'000'000'000'000;
 
 ExpressionPtr series_number(int64_t value) {
   return Expression::constant(ScalarValue::of_integer(TypeKind::BigInt, value));
@@ -29,7 +29,7 @@ int64_t count_of_series(int64_t first, int64_t last, int64_t step, bool includes
   const __int128 width = step > 0 ? static_cast<__int128>(step) : -static_cast<__int128>(step);
   if (distance < 0 || (distance == 0 && !includes_last)) return 0;
   const __int128 count = includes_last ? distance / width + 1 : (distance + width - 1) / width;
-  return static_cast<int64_t>(std::min<__int128>(count, kMostRows + 1));
+  return static_cast<int64_t>(std::min<__int128>(count, kMaxRows + 1));
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ BoundFrom QueryBinder::bind_series(const ast::TableFunction& function, const std
   const int64_t step = count == 3 ? numbers[2] : 1;
   if (step == 0) refuse_at(fmt::format("the step of {} must not be 0", function.name), position);
   const int64_t rows = count_of_series(first, last, step, includes_last);
-  if (rows > kMostRows) refuse_at(fmt::format("{} has more than {} rows", function.name, kMostRows), position);
+  if (rows > kMaxRows) refuse_at(fmt::format("{} has more than {} rows", function.name, kMaxRows), position);
   return series_rows(first, step, rows, function.name, alias);
 }
 

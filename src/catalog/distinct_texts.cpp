@@ -7,7 +7,7 @@ namespace pistachio {
 
 namespace {
 
-constexpr size_t kMostChunks = 64;
+constexpr size_t kMaxChunks = 64;
 constexpr double kLengthBytes = 4;   // before each value of a dictionary
 constexpr double kHeaderBytes = 20;  // of a page, about
 
@@ -55,7 +55,7 @@ std::optional<double> estimate_distinct_texts(const ParquetTable& table, size_t 
   }
   double most = 0;
   double share = 0;  // distinct over all values, in the chunk where it is largest
-  size_t step = chunks.size() / kMostChunks + 1;
+  size_t step = chunks.size() / kMaxChunks + 1;
   for (size_t i = 0; i < chunks.size(); i += step) {
     std::optional<ChunkTexts> texts = texts_of(*chunks[i]);
     if (!texts) return std::nullopt;

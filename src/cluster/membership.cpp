@@ -12,7 +12,7 @@ namespace pistachio {
 namespace {
 
 // Bounds news that no one collects.
-constexpr size_t kMostNews = 16;
+constexpr size_t kMaxNews = 16;
 // Interval at which a waiting caller checks its deadline, which nothing else drives.
 constexpr std::chrono::milliseconds kMembershipPoll{20};
 
@@ -91,7 +91,7 @@ void Membership::finish_return_if_met() {
   if (!return_->awaited.empty()) return;
   int rank = return_->rank;
   return_.reset();
-  if (news_.size() < kMostNews) news_.push_back(fmt::format("rank {} was lost ({}) and started again", rank, find(rank)->why));
+  if (news_.size() < kMaxNews) news_.push_back(fmt::format("rank {} was lost ({}) and started again", rank, find(rank)->why));
   std::erase_if(lost_, [&](const LostRank& lost) { return lost.rank == rank; });
   changed_.notify_all();
 }

@@ -28,7 +28,7 @@ enum class Form : uint8_t { Fixed, Text, Dictionary, ApartDictionary };
 // Layout: descriptions of all columns with the lengths of their buffers, then the buffers.
 class Packer {
  public:
-  Packer(ApartSizes apart, bool may_be_pinned) : apart_(apart), may_be_pinned_(may_be_pinned) {}
+  Packer(ExternalDictionaryLimits limits, bool may_be_pinned) : limits_(limits), may_be_pinned_(may_be_pinned) {}
 
   PackedChunk pack(const std::vector<Chunk>& chunks) {
     ENSURE(!chunks.empty());
@@ -90,10 +90,10 @@ class Packer {
     if (!column.is_dictionary() || is_sparse(column)) return std::nullopt;
     const std::shared_ptr<const Column>& dictionary = column.dictionary_column();
     int64_t bytes = dictionary->memory_bytes();
-    if (bytes < apart_.least || bytes > apart_.most) return std::nullopt;
+    if (bytes < limits_.least || bytes > limits_.most) return std::nullopt;
     auto found = std::find(dictionaries_.begin(), dictionaries_.end(), dictionary);
     if (found == dictionaries_.end()) {
-      if (dictionaries_.size() == kMostApart) return std::nullopt;
+      if (dictionaries_.size() == kMaxExternalDictionaries) return std::nullopt;
       found = dictionaries_.insert(found, dictionary);
     }
     return static_cast<uint32_t>(found - dictionaries_.begin());
@@ -171,7 +171,7 @@ class Packer {
     description_.put<uint64_t>(static_cast<uint64_t>(buffer.bytes));
   }
 
-  const ApartSizes apart_;
+  const ExternalDictionaryLimits limits_;
   const bool may_be_pinned_;
   ByteWriter description_;
   std::vector<Buffer> buffers_;
@@ -303,12 +303,12 @@ class Unpacker {
 
 }  // namespace
 
-PackedChunk pack_chunks(const std::vector<Chunk>& chunks, ApartSizes apart) {
-  return Packer(apart, /*may_be_pinned=*/true).pack(chunks);
+PackedChunk pack_chunks(const std::vector<Chunk>& chunks, ExternalDictionaryLimits limits) {
+  return Packer(limits, /*may_be_pinned=*/true).pack(chunks);
 }
 
-PackedChunk pack_chunk(const Chunk& chunk, ApartSizes apart) {
-  return pack_chunks({chunk}, apart);
+PackedChunk pack_chunk(const Chunk& chunk, ExternalDictionaryLimits limits) {
+  return pack_chunks({chunk}, limits);
 }
 
 at::Tensor pack_chunk(const Chunk& chunk) {

@@ -14,7 +14,7 @@ namespace pistachio {
 using SharedDictionaries = std::vector<std::shared_ptr<const Column>>;
 
 // Dictionaries of this size, in bytes of memory, are sent separately.
-struct ApartSizes {
+struct ExternalDictionaryLimits {
   int64_t least = INT64_MAX;
   int64_t most = 0;
 };
@@ -25,11 +25,11 @@ struct PackedChunk {
 };
 
 // Most dictionaries that a chunk may refer to outside its block.
-constexpr size_t kMostApart = 256;
+constexpr size_t kMaxExternalDictionaries = 256;
 
 // The rows of all chunks, at least one, whose columns have the same types. Columns on a GPU are compacted there and copied once.
-PackedChunk pack_chunks(const std::vector<Chunk>& chunks, ApartSizes apart);
-PackedChunk pack_chunk(const Chunk& chunk, ApartSizes apart);
+PackedChunk pack_chunks(const std::vector<Chunk>& chunks, ExternalDictionaryLimits limits);
+PackedChunk pack_chunk(const Chunk& chunk, ExternalDictionaryLimits limits);
 // With all dictionaries in the block, which is never pinned: it may be kept.
 at::Tensor pack_chunk(const Chunk& chunk);
 

@@ -72,7 +72,7 @@ bool DictionaryMerger::is_mergeable(const std::vector<Column>& pieces) const {
 // False if there are too many values.
 bool DictionaryMerger::add(const std::shared_ptr<const Column>& source) {
   if (merged_.contains(source.get())) return true;
-  if (source->rows() > kMostEntries) return false;
+  if (source->rows() > kMaxEntries) return false;
   at::Tensor codes = at::empty({source->rows()}, at::kInt);
   if (!find_places(*source, codes.mutable_data_ptr<int32_t>())) return false;
   merged_[source.get()] = {source, std::move(codes)};
@@ -88,7 +88,7 @@ bool DictionaryMerger::find_places(const Column& source, int32_t* places) {
     if (!is_new) return;
     values_.append(value);
     ends_.push_back(static_cast<int64_t>(values_.size()));
-    fits = ends_.size() <= static_cast<size_t>(kMostEntries) && values_.size() <= static_cast<size_t>(kMostBytes);
+    fits = ends_.size() <= static_cast<size_t>(kMaxEntries) && values_.size() <= static_cast<size_t>(kMaxBytes);
   });
   return fits;
 }

@@ -20,8 +20,8 @@ namespace pistachio {
 class DictionaryMerger {
  public:
   // Limits of the merged dictionary; beyond them, merging stops for good and pieces are returned unchanged.
-  static constexpr int64_t kMostEntries = 1 << 16;
-  static constexpr int64_t kMostBytes = 1 << 20;
+  static constexpr int64_t kMaxEntries = 1 << 16;
+  static constexpr int64_t kMaxBytes = 1 << 20;
 
   // Recodes the pieces, which have one type, to the merged dictionary if all are dictionary-coded, in host memory, with values larger than
   // codes and within the limits; else returns them unchanged. Starts merging when it first sees two dictionaries in one call.

@@ -108,7 +108,7 @@ TEST(MergeDictionaries, TooManyValuesStopMerging) {
   auto numbers = [](int64_t first, int64_t count) {
     return std::make_shared<const Column>(Column::fixed(TypeKind::BigInt, at::arange(first, first + count, at::kLong)));
   };
-  const int64_t half = DictionaryMerger::kMostEntries / 2;
+  const int64_t half = DictionaryMerger::kMaxEntries / 2;
   EXPECT_TRUE(have_one_dictionary(merger.merge({coded(numbers(0, half), {1}), coded(numbers(half, half), {2})})));
   std::vector<Column> pieces{coded(numbers(half, 2), {0, 1}), coded(numbers(5 * half, 2), {0})};
   std::vector<Column> merged = merger.merge(pieces);

@@ -14,10 +14,10 @@ namespace {
 using UnsignedInt128 = unsigned __int128;
 
 // Writes the digits of a number of up to 128 bits at the end of `buffer`, padded to at least `least` digits.
-constexpr size_t kMostDigits = 40;
+constexpr size_t kMaxDigits = 40;
 
-std::string_view write_digits(char (&buffer)[kMostDigits], UnsignedInt128 value, int least) {
-  char* end = buffer + kMostDigits;
+std::string_view write_digits(char (&buffer)[kMaxDigits], UnsignedInt128 value, int least) {
+  char* end = buffer + kMaxDigits;
   char* at = end;
   // 128-bit arithmetic is slow: use it only as long as necessary.
   while (value > std::numeric_limits<uint64_t>::max()) {
@@ -36,7 +36,7 @@ void append_two_digits(std::string& text, int value) {
 
 // There is no year 0: the year before 1 is 1 BC.
 void append_civil(std::string& text, const CivilDate& date) {
-  char buffer[kMostDigits];
+  char buffer[kMaxDigits];
   text += write_digits(buffer, static_cast<UnsignedInt128>(date.year < 1 ? 1 - date.year : date.year), 4);
   text += '-';
   append_two_digits(text, date.month);
@@ -53,7 +53,7 @@ template <int digits>
 void append_clock(std::string& text, uint64_t units) {
   constexpr uint64_t second = digits == 9 ? kSecondNanos : kSecondMicros;
   uint64_t seconds = units / second;
-  char buffer[kMostDigits];
+  char buffer[kMaxDigits];
   text += write_digits(buffer, seconds / 3600, 2);
   text += ':';
   append_two_digits(text, static_cast<int>(seconds / 60 % 60));
@@ -90,7 +90,7 @@ void append_integer(std::string& text, int64_t value) {
 }
 
 void append_scaled_integer(std::string& text, Int128 value, int scale) {
-  char buffer[kMostDigits];
+  char buffer[kMaxDigits];
   UnsignedInt128 magnitude = value < 0 ? -static_cast<UnsignedInt128>(value) : static_cast<UnsignedInt128>(value);
   std::string_view digits = write_digits(buffer, magnitude, scale + 1);
   if (value < 0) text += '-';

@@ -47,19 +47,18 @@ constexpr int64_t kDeviceChunksInLimit = 64;
 // retained keep free memory between them from being used.
 constexpr double kRetainedShareOfHost = 0.8;
 constexpr double kRetainedShareOfDevice = 0.4;
-constexpr int64_t kLeastDeviceChunk = 1 << 20;
+constexpr int64_t kMinDeviceChunk = 1 << 20;
 // Every stream has blocks of its own, in pages of 12 to 20 MB; those that a lane uses and those that are partly free take several.
 constexpr int64_t kLimitPerScanLane = int64_t{256} << 20;
 
 // Chunks in flight, and the temporaries of kernels on them, must fit into memory_limit however wide rows are, and into device_memory_limit.
 Settings with_fitting_chunks(Settings settings, const MemoryGovernor* device) {
-  constexpr int64_t kLeastRows = 1024;
+  constexpr int64_t kMinRows = 1024;
   constexpr int64_t kBytesPerRow = 1024;
-  const int64_t fitting = std::max(kLeastRows, settings.memory_limit / std::max<int64_t>(1, settings.threads) / kBytesPerRow);
+  const int64_t fitting = std::max(kMinRows, settings.memory_limit / std::max<int64_t>(1, settings.threads) / kBytesPerRow);
   settings.chunk_rows = std::min(settings.chunk_rows, fitting);
   if (device != nullptr) {
-    settings.device_chunk_bytes =
-        std::min(settings.device_chunk_bytes, std::max(kLeastDeviceChunk, device->limit() / kDeviceChunksInLimit));
+    settings.device_chunk_bytes = std::min(settings.device_chunk_bytes, std::max(kMinDeviceChunk, device->limit() / kDeviceChunksInLimit));
     settings.device_scan_lanes = std::min(settings.device_scan_lanes, std::max<int64_t>(1, device->limit() / kLimitPerScanLane));
   }
   return settings;

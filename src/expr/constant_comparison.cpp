@@ -82,7 +82,7 @@ ExpressionPtr compare_with_long_constant(std::string_view name, const std::vecto
   LogicalType type = as_decimal(narrow_constant_type(*value));
   LogicalType constant_type = narrow_constant_type(*arguments[1]);
   int whole = std::max(type.precision() - type.scale(), constant_type.precision() - constant_type.scale());
-  if (whole + std::max(type.scale(), constant_type.scale()) <= kMostDigits) return nullptr;
+  if (whole + std::max(type.scale(), constant_type.scale()) <= kMaxDigits) return nullptr;
 
   Int128 constant = arguments[1]->value().integer;
   bool is_less = name == "<" || name == "<=";
@@ -99,7 +99,7 @@ ExpressionPtr compare_with_long_constant(std::string_view name, const std::vecto
   if (!is_exact && !is_ordered) return compare_unequal(name, value, position);
   if (!is_exact) name = is_less ? "<=" : ">";
   ExpressionPtr shorter =
-      Expression::constant(ScalarValue::of_integer(LogicalType::decimal(kMostDigits, type.scale()), below), arguments[1]->position());
+      Expression::constant(ScalarValue::of_integer(LogicalType::decimal(kMaxDigits, type.scale()), below), arguments[1]->position());
   return make_call(name, {value, std::move(shorter)}, position);
 }
 

@@ -288,7 +288,7 @@ bool is_truncation_unit(LogicalType type, DateField field) {
 DateField parse_unit(std::string_view name, LogicalType type) {
   DateField field = parse_date_field(name);
   if (!is_truncation_unit(type, field))
-    throw UserError(fmt::format("date_trunc cannot cut {} to '{}'", type.to_string(), date_field_name(field)));
+    throw UserError(fmt::format("date_trunc cannot truncate {} to '{}'", type.to_string(), date_field_name(field)));
   return field;
 }
 

@@ -41,7 +41,7 @@ class EntryResults {
     int64_t rows = 0;  // that came so far
     std::optional<Column> result;
   };
-  static constexpr size_t kMostKnown = 16;
+  static constexpr size_t kMaxKnown = 16;
 
   Known& place_of(const Expression& expression, const std::shared_ptr<const Column>& dictionary) {
     auto found = std::find_if(known_.begin(), known_.end(), [&](const Known& known) {
@@ -49,7 +49,7 @@ class EntryResults {
     });
     if (found != known_.end()) return *found;
     std::erase_if(known_, [](const Known& known) { return known.dictionary.expired(); });
-    if (known_.size() == kMostKnown) known_.erase(known_.begin());
+    if (known_.size() == kMaxKnown) known_.erase(known_.begin());
     return known_.emplace_back(Known{&expression, dictionary, 0, std::nullopt});
   }
 

@@ -22,13 +22,13 @@ int scale_of_exact(LogicalType type) {
   return type.kind() == TypeKind::Decimal ? type.scale() : 0;
 }
 
-// Integers up to `kMost` and powers of ten up to `kScale` are exact in the type, so that their quotient is rounded only once.
+// Integers up to `kMax` and powers of ten up to `kScale` are exact in the type, so that their quotient is rounded only once.
 template <typename Number>
 struct ExactQuotient {
-  static constexpr int64_t kMost = int64_t{1} << std::numeric_limits<Number>::digits;
+  static constexpr int64_t kMax = int64_t{1} << std::numeric_limits<Number>::digits;
   static constexpr int kScale = std::is_same_v<Number, float> ? 10 : 22;
 
-  static bool holds(Int128 value, int scale) { return value <= kMost && value >= -kMost && scale <= kScale; }
+  static bool holds(Int128 value, int scale) { return value <= kMax && value >= -kMax && scale <= kScale; }
 };
 
 template <typename Number>
@@ -48,7 +48,7 @@ at::Tensor nearest_numbers(const Column& column, LogicalType to) {
   bool is_wide = column.type().is_wide();
   if (!is_wide && scale == 0) return values.to(to.scalar_type());
   if (!is_wide && scale <= ExactQuotient<Number>::kScale) {
-    at::Tensor beyond = values.gt(ExactQuotient<Number>::kMost).logical_or_(values.lt(-ExactQuotient<Number>::kMost));
+    at::Tensor beyond = values.gt(ExactQuotient<Number>::kMax).logical_or_(values.lt(-ExactQuotient<Number>::kMax));
     // Divides by a tensor, not a scalar: CUDA would multiply by the reciprocal of a scalar, which rounds twice.
     at::Tensor divisor = at::full({1}, static_cast<double>(power_of_ten(scale)), values.options().dtype(to.scalar_type()));
     if (!beyond.any().item<bool>()) return values.to(to.scalar_type()) / divisor;
@@ -75,7 +75,7 @@ bool rounds_safely(double scaled) {
 // Whole numbers are exact; others are taken as their shortest round-trip digits, so that 1.115 rounds to 1.12.
 template <typename Number>
 std::string digits_of(Number number) {
-  bool is_whole = std::abs(number) >= static_cast<Number>(ExactQuotient<Number>::kMost);
+  bool is_whole = std::abs(number) >= static_cast<Number>(ExactQuotient<Number>::kMax);
   return is_whole ? fmt::format("{:.0f}", number) : fmt::format("{}", number);
 }
 

@@ -78,7 +78,7 @@ std::string describe_missing(std::string_view name) {
   for (const AggregateFunction& aggregate : all_aggregates()) nearest.consider(aggregate.name);
   for (const WindowFunction& window : all_window_functions()) nearest.consider(window.name);
   if (!nearest.nearest().empty()) return fmt::format("there is no function {}; did you mean {}?", name, nearest.nearest());
-  return fmt::format("there is no function {}; SHOW FUNCTIONS lists what there is", name);
+  return fmt::format("there is no function {}; SHOW FUNCTIONS lists all", name);
 }
 
 // Comparisons and arithmetic, where an untyped literal next to a number is a number.

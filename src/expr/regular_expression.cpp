@@ -16,7 +16,7 @@ namespace {
 
 // A compiled program beyond this is refused: x{1000}{1000}.
 constexpr int64_t kProgramBytes = 8 << 20;
-constexpr int kMostGroups = 10;
+constexpr int kMaxGroups = 10;
 
 re2::StringPiece piece_of(std::string_view text) {
   return {text.data(), text.size()};
@@ -145,8 +145,8 @@ std::optional<std::string_view> RegularExpression::extract(std::string_view text
 }
 
 void RegularExpression::replace(std::string_view text, std::string_view replacement, std::string& out) const {
-  std::array<re2::StringPiece, kMostGroups> parts;
-  const int known = std::min(groups(), kMostGroups - 1);
+  std::array<re2::StringPiece, kMaxGroups> parts;
+  const int known = std::min(groups(), kMaxGroups - 1);
   size_t copied = 0;
   for_each_match(*this, text, [&](Match match) {
     out.append(text.substr(copied, match.begin - copied));

@@ -65,7 +65,7 @@ std::optional<LogicalType> common_type(LogicalType left, LogicalType right) {
     LogicalType second = as_decimal(right);
     int scale = std::max(first.scale(), second.scale());
     int whole = std::max(first.precision() - first.scale(), second.precision() - second.scale());
-    return LogicalType::decimal(std::min(kMostDigits, std::max(1, whole + scale)), scale);
+    return LogicalType::decimal(std::min(kMaxDigits, std::max(1, whole + scale)), scale);
   }
   if (is_number(left) && is_number(right)) return LogicalType(TypeKind::Double);
   if (is_date_like(left) && is_date_like(right)) {
@@ -79,15 +79,15 @@ std::optional<LogicalType> common_type(LogicalType left, LogicalType right) {
 
 LogicalType decimal_sum_type(LogicalType left, LogicalType right) {
   LogicalType common = *common_type(as_decimal(left), as_decimal(right));
-  return LogicalType::decimal(std::min(kMostDigits, common.precision() + 1), common.scale());
+  return LogicalType::decimal(std::min(kMaxDigits, common.precision() + 1), common.scale());
 }
 
 LogicalType decimal_product_type(LogicalType left, LogicalType right) {
   LogicalType first = as_decimal(left);
   LogicalType second = as_decimal(right);
   int scale = first.scale() + second.scale();
-  if (scale > kMostDigits) throw UserError("the product would have more than 38 digits after the point: cast one side to DOUBLE");
-  return LogicalType::decimal(std::min(kMostDigits, first.precision() + second.precision()), scale);
+  if (scale > kMaxDigits) throw UserError("the product would have more than 38 digits after the point: cast one side to DOUBLE");
+  return LogicalType::decimal(std::min(kMaxDigits, first.precision() + second.precision()), scale);
 }
 
 bool casts_implicitly(LogicalType from, LogicalType to) {
@@ -126,7 +126,7 @@ ExpressionPtr as_decimal_literal(ExpressionPtr expression) {
   if (!number) return expression;
   int64_t scale = std::max<int64_t>(0, static_cast<int64_t>(number->digits.size()) - number->point);
   int64_t precision = std::max<int64_t>({1, scale, number->point + scale});
-  if (precision > kMostDigits) return expression;
+  if (precision > kMaxDigits) return expression;
   LogicalType type = LogicalType::decimal(static_cast<int>(precision), static_cast<int>(scale));
   Int128 magnitude = cut_decimal(*number, type.scale(), power_of_ten(type.precision()) - 1).magnitude;
   return Expression::constant(ScalarValue::of_integer(type, number->is_negative ? -magnitude : magnitude), expression->position());

@@ -7,7 +7,7 @@
 
 namespace pistachio {
 
-constexpr int kMostDigits = 38;  // of a decimal
+constexpr int kMaxDigits = 38;  // of a decimal
 
 bool is_integer(LogicalType type);
 bool is_exact_number(LogicalType type);  // integers and decimals

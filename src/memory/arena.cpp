@@ -58,7 +58,7 @@ void* reserve_part(size_t bytes) {
 }  // namespace
 
 Arena* Arena::reserve(BlockPool& pool) {
-  static_assert(size_t{kFirstDataPage} * kPageBytes >= kPageBytes + size_t{kMostPages} * sizeof(Span*));
+  static_assert(size_t{kFirstDataPage} * kPageBytes >= kPageBytes + size_t{kMaxPages} * sizeof(Span*));
   static_assert(size_t{kFirstDataPage} * kPageBytes % kHugePageBytes == 0);
   const size_t bytes = usable_bytes();
   const size_t head = size_t{kFirstDataPage} * kPageBytes;

@@ -20,7 +20,7 @@ inline constexpr size_t kHugePageBytes = size_t{2} << 20;
 class Arena {
  public:
   static constexpr size_t kBytes = size_t{64} << 30;
-  static constexpr uint32_t kMostPages = kBytes / kPageBytes;
+  static constexpr uint32_t kMaxPages = kBytes / kPageBytes;
   // The map takes 128 MiB of address space; only the parts in use become memory.
   static constexpr uint32_t kFirstDataPage = (size_t{130} << 20) / kPageBytes;
 

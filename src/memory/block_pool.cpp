@@ -14,11 +14,11 @@ namespace pistachio {
 
 namespace {
 
-constexpr size_t kMostBlocksInBatch = 32;
+constexpr size_t kMaxBlocksInBatch = 32;
 // Finding an aligned address for one arena takes twice its size.
 
 size_t batch_of(int size_class) {
-  return std::clamp((size_t{32} << 10) / size_of_class(size_class), size_t{1}, kMostBlocksInBatch);
+  return std::clamp((size_t{32} << 10) / size_of_class(size_class), size_t{1}, kMaxBlocksInBatch);
 }
 
 struct LastUsedCache {
@@ -110,7 +110,7 @@ class BlockPool::Returns {
   BlockPool& pool_;
   int size_class_ = 0;
   size_t count_ = 0;
-  std::array<void*, kMostBlocksInBatch> blocks_;
+  std::array<void*, kMaxBlocksInBatch> blocks_;
 };
 
 BlockPool::BlockPool(const PooledAllocatorOptions& options)
@@ -143,7 +143,7 @@ void* BlockPool::allocate(size_t bytes) {
 
 void* BlockPool::allocate_slab_block(int size_class, ThreadCache* cache) {
   SlabList& list = slabs_[static_cast<size_t>(size_class)];
-  std::array<void*, kMostBlocksInBatch> blocks;
+  std::array<void*, kMaxBlocksInBatch> blocks;
   const size_t wanted = cache != nullptr ? batch_of(size_class) : 1;
   size_t taken = list.take({blocks.data(), wanted});
   while (taken == 0) {

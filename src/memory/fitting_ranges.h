@@ -36,13 +36,13 @@ class FittingRanges {
     std::optional<std::invoke_result_t<const Make&, int64_t, int64_t>> made;
     const int64_t count = next_rows();
     try {
-      const RefusableCall call(attempts_ == 0);
+      const RefusableAllocations call(attempts_ == 0);
       made.emplace(make(begin_, count));
     } catch (const OutOfMemory&) {
       ++attempts_;
       if (count >= 2 * least_rows()) {
         step_ = (count + 1) / 2;
-      } else if (attempts_ >= kMostAttempts) {
+      } else if (attempts_ >= kMaxAttempts) {
         throw;
       }
       return made;
@@ -54,10 +54,10 @@ class FittingRanges {
 
  private:
   // With so few rows, something else takes the memory.
-  static int64_t least_rows() { return RefusableCall::are_refused() ? 1 : 1024; }
+  static int64_t least_rows() { return RefusableAllocations::are_refused() ? 1 : 1024; }
 
   // Attempts of a call that cannot be divided any more. Other tasks may free memory meanwhile.
-  static constexpr int kMostAttempts = 3;
+  static constexpr int kMaxAttempts = 3;
 
   const int64_t rows_;
   int64_t step_;

@@ -59,8 +59,8 @@ TEST(FittingRangesTest, OtherErrorsPass) {
 
 class RefusableCallTest : public testing::Test {
  protected:
-  void SetUp() override { RefusableCall::refuse_all(true); }
-  void TearDown() override { RefusableCall::refuse_all(false); }
+  void SetUp() override { RefusableAllocations::refuse_all(true); }
+  void TearDown() override { RefusableAllocations::refuse_all(false); }
 
   // Whether one of many allocations is refused.
   bool is_refused() {
@@ -76,34 +76,34 @@ class RefusableCallTest : public testing::Test {
 };
 
 TEST_F(RefusableCallTest, RefusesOneAllocationOfACall) {
-  const int64_t before = RefusableCall::count();
+  const int64_t before = RefusableAllocations::count();
   {
-    const RefusableCall call(true);
+    const RefusableAllocations call(true);
     EXPECT_TRUE(is_refused());
     EXPECT_FALSE(is_refused());
   }
-  EXPECT_EQ(RefusableCall::count(), before + 1);
+  EXPECT_EQ(RefusableAllocations::count(), before + 1);
 }
 
 TEST_F(RefusableCallTest, RefusesNothingOutsideOfCalls) {
-  { const RefusableCall call(true); }
+  { const RefusableAllocations call(true); }
   EXPECT_FALSE(is_refused());
 }
 
 TEST_F(RefusableCallTest, RefusesNothingOfARepeatedCall) {
-  const RefusableCall call(false);
+  const RefusableAllocations call(false);
   EXPECT_FALSE(is_refused());
 }
 
 TEST_F(RefusableCallTest, RefusesNothingAfterTheCallHasAnEffect) {
-  const RefusableCall call(true);
-  RefusableCall::end();
+  const RefusableAllocations call(true);
+  RefusableAllocations::end();
   EXPECT_FALSE(is_refused());
 }
 
 TEST_F(RefusableCallTest, RefusesNothingUnlessATestAsks) {
-  RefusableCall::refuse_all(false);
-  const RefusableCall call(true);
+  RefusableAllocations::refuse_all(false);
+  const RefusableAllocations call(true);
   EXPECT_FALSE(is_refused());
 }
 

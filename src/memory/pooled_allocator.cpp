@@ -18,7 +18,7 @@ PooledAllocator::~PooledAllocator() {
 }
 
 c10::DataPtr PooledAllocator::allocate(size_t bytes) {
-  if (RefusableCall::refuses_allocation()) [[unlikely]]
+  if (RefusableAllocations::refuses_allocation()) [[unlikely]]
     throw OutOfMemory("out of memory: a test refused an allocation");
   void* block = bytes > 0 ? pool_->allocate(bytes) : nullptr;
   return {block, block, &BlockPool::free, c10::Device(c10::DeviceType::CPU)};

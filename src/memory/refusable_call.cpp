@@ -17,24 +17,24 @@ constexpr uint64_t kManyAllocations = 32;
 
 }  // namespace
 
-void RefusableCall::refuse_all(bool on) {
+void RefusableAllocations::refuse_all(bool on) {
   refuses = on;
 }
 
-bool RefusableCall::are_refused() {
+bool RefusableAllocations::are_refused() {
   return refuses.load(std::memory_order_relaxed);
 }
 
-int64_t RefusableCall::count() {
+int64_t RefusableAllocations::count() {
   return refusals;
 }
 
-bool RefusableCall::count_refusal() {
+bool RefusableAllocations::count_refusal() {
   ++refusals;
   return true;
 }
 
-void RefusableCall::begin() {
+void RefusableAllocations::begin() {
   // A multiplicative hash spreads the refused allocations over short and long calls.
   const uint64_t draw = (++calls * 0x9E3779B97F4A7C15u) >> 32;
   allocations_left_ = static_cast<int64_t>(1 + (draw >> 8) % (draw % 2 == 0 ? kFewAllocations : kManyAllocations));

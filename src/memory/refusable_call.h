@@ -7,15 +7,15 @@
 namespace pistachio {
 
 // Marks a call on this thread that has no effect if it throws OutOfMemory. Must not be alive across a co_await.
-class RefusableCall {
+class RefusableAllocations {
  public:
   // `may_refuse`: false when a refused call is repeated.
-  explicit RefusableCall(bool may_refuse) {
+  explicit RefusableAllocations(bool may_refuse) {
     if (may_refuse && are_refused()) begin();
   }
-  ~RefusableCall() { end(); }
-  RefusableCall(const RefusableCall&) = delete;
-  RefusableCall& operator=(const RefusableCall&) = delete;
+  ~RefusableAllocations() { end(); }
+  RefusableAllocations(const RefusableAllocations&) = delete;
+  RefusableAllocations& operator=(const RefusableAllocations&) = delete;
 
   // From here on the marked call of this thread has an effect even if it throws.
   static void end() { allocations_left_ = 0; }

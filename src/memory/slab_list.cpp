@@ -8,7 +8,7 @@ namespace pistachio {
 namespace {
 
 constexpr size_t kSmallestSlab = size_t{64} << 10;
-constexpr size_t kFewestBlocksOfSlab = 8;
+constexpr size_t kMinBlocksOfSlab = 8;
 
 void* take_block(Span& span) {
   const size_t block_bytes = size_of_class(span.size_class);
@@ -32,7 +32,7 @@ void give_block(Span& span, const void* address) {
 }  // namespace
 
 uint32_t SlabList::pages_of_slab(int size_class) {
-  const size_t bytes = std::max(kSmallestSlab, kFewestBlocksOfSlab * size_of_class(size_class));
+  const size_t bytes = std::max(kSmallestSlab, kMinBlocksOfSlab * size_of_class(size_class));
   return static_cast<uint32_t>((bytes + kPageBytes - 1) / kPageBytes);
 }
 
@@ -50,7 +50,7 @@ size_t SlabList::take(std::span<void*> blocks) {
 }
 
 void SlabList::add_slab(Span& span) {
-  const size_t blocks = std::min(span.bytes() / size_of_class(span.size_class), kMostBlocksInSlab);
+  const size_t blocks = std::min(span.bytes() / size_of_class(span.size_class), kMaxBlocksInSlab);
   span.slab = SlabState{};
   span.slab.blocks = span.slab.free_blocks = static_cast<uint32_t>(blocks);
   for (size_t i = 0; i < blocks; ++i) span.slab.free_bits[i / 64] |= uint64_t{1} << (i % 64);

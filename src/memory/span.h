@@ -24,13 +24,13 @@ enum class SpanState : uint8_t {
 };
 
 inline constexpr int kNoSizeClass = -1;
-inline constexpr size_t kMostBlocksInSlab = 1024;
+inline constexpr size_t kMaxBlocksInSlab = 1024;
 
 // Which blocks of a slab are free. Guarded by the lock of its SlabList.
 struct SlabState {
   uint32_t blocks = 0;
   uint32_t free_blocks = 0;
-  std::array<uint64_t, kMostBlocksInSlab / 64> free_bits = {};
+  std::array<uint64_t, kMaxBlocksInSlab / 64> free_bits = {};
 };
 
 struct Span {

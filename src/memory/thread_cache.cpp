@@ -7,15 +7,15 @@ namespace pistachio {
 namespace {
 
 constexpr int64_t kBytesPerClass = int64_t{16} << 20;
-constexpr int64_t kFewestBlocks = 8;
-constexpr int64_t kMostBlocks = 64;
+constexpr int64_t kMinBlocks = 8;
+constexpr int64_t kMaxBlocks = 64;
 
 }  // namespace
 
 ThreadCache::ThreadCache(int64_t limit_bytes) : limit_bytes_(limit_bytes) {
   for (int i = 0; i < kSizeClasses; ++i) {
     Shelf& shelf = shelves_[static_cast<size_t>(i)];
-    shelf.capacity = static_cast<uint32_t>(std::clamp(kBytesPerClass / static_cast<int64_t>(size_of_class(i)), kFewestBlocks, kMostBlocks));
+    shelf.capacity = static_cast<uint32_t>(std::clamp(kBytesPerClass / static_cast<int64_t>(size_of_class(i)), kMinBlocks, kMaxBlocks));
     shelf.slots = std::make_unique<std::atomic<void*>[]>(shelf.capacity);
   }
 }

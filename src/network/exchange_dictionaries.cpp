@@ -75,7 +75,7 @@ SentDictionaries::Added SentDictionaries::add(const std::shared_ptr<const Column
   };
   // Nothing can refer to dictionaries that no longer exist here.
   for (auto live = live_.begin(); live != live_.end();) live = live->dictionary.expired() ? retire(live) : live + 1;
-  while (!live_.empty() && (live_.size() >= kMostLive || live_bytes_ + bytes > most_bytes_)) retire(live_.begin());
+  while (!live_.empty() && (live_.size() >= kMaxLive || live_bytes_ + bytes > most_bytes_)) retire(live_.begin());
   live_.push_back({dictionary, added.number, 1, bytes});
   live_bytes_ += bytes;
   return added;

@@ -54,7 +54,7 @@ class SentDictionaries {
   int64_t count() const { return next_number_; }
 
  private:
-  static constexpr size_t kMostLive = 64;
+  static constexpr size_t kMaxLive = 64;
 
   struct Live {
     std::weak_ptr<const Column> dictionary;  // detects an address that was reused

@@ -11,7 +11,7 @@
 namespace pistachio {
 namespace {
 
-constexpr int kMostRanks = 65536;
+constexpr int kMaxRanks = 65536;
 
 struct Launcher {
   const char* rank;
@@ -45,7 +45,7 @@ std::optional<JobIdentity> read_launcher(const Launcher& launcher, const Environ
                                 rank == nullptr ? launcher.ranks : launcher.rank, rank == nullptr ? launcher.rank : launcher.ranks));
   }
   JobIdentity identity;
-  identity.ranks = read_number(launcher.ranks, ranks, 1, kMostRanks);
+  identity.ranks = read_number(launcher.ranks, ranks, 1, kMaxRanks);
   identity.rank = read_number(launcher.rank, rank, 0, identity.ranks - 1);
   const char* local = environment(launcher.local_rank);
   identity.local_rank = local == nullptr ? 0 : read_number(launcher.local_rank, local, 0, identity.ranks - 1);

@@ -17,8 +17,8 @@ namespace pistachio {
 
 namespace {
 
-constexpr size_t kLeastCharacters = 32;  // 128 bits in hex digits
-constexpr size_t kMostCharacters = 4096;
+constexpr size_t kMinCharacters = 32;  // 128 bits in hex digits
+constexpr size_t kMaxCharacters = 4096;
 
 std::string random_bytes(size_t count) {
   ENSURE(sodium_init() >= 0, "libsodium could not be initialised");
@@ -38,7 +38,7 @@ std::string read_private_file(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
   struct stat facts {};
-  std::string text(kMostCharacters + 1, '\0');
+  std::string text(kMaxCharacters + 1, '\0');
   const bool has_facts = ::fstat(file, &facts) == 0;
   const ssize_t length = ::read(file, text.data(), text.size());
   ::close(file);
@@ -62,9 +62,9 @@ JobSecret JobSecret::random() {
 
 JobSecret JobSecret::from_text(std::string_view text, const std::string& origin) {
   std::string_view secret = without_space_around(text);
-  if (secret.size() < kLeastCharacters || secret.size() > kMostCharacters) {
+  if (secret.size() < kMinCharacters || secret.size() > kMaxCharacters) {
     throw UserError(fmt::format("{} has {} characters, and the secret of a job has {} to {}: make one with `openssl rand -hex 32`", origin,
-                                secret.size(), kLeastCharacters, kMostCharacters));
+                                secret.size(), kMinCharacters, kMaxCharacters));
   }
   return JobSecret(std::string(secret));
 }

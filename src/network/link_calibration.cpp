@@ -16,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kSecondsPerSize = 0.004;
-constexpr double kMostMessagesPerSize = 1000;
+constexpr double kMaxMessagesPerSize = 1000;
 constexpr std::chrono::seconds kLongestWait{60};
 
 struct BatchHead {
@@ -67,7 +67,7 @@ std::vector<LinkSpeed> LinkCalibrator::measure(int peer, int64_t largest, std::c
     bool is_slow = seconds > std::chrono::duration<double>(timeout).count();
     int messages = 1;
     if (seconds < kSecondsPerSize) {
-      messages = static_cast<int>(std::clamp(2 * kSecondsPerSize / std::max(seconds, 1e-6), 2.0, kMostMessagesPerSize));
+      messages = static_cast<int>(std::clamp(2 * kSecondsPerSize / std::max(seconds, 1e-6), 2.0, kMaxMessagesPerSize));
       seconds = time_batch(peer, part, messages);
     }
     table.push_back({bytes, static_cast<double>(bytes) * messages / std::max(seconds, 1e-9)});

@@ -92,10 +92,10 @@ void send_at_once(int socket) {
 
 }  // namespace
 
-class MeetingServer::Loop {
+class RendezvousServer::Loop {
  public:
   Loop(int port, const JobSecret& secret) : secret_(secret), listening_(listening_socket(port)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    thread_ = start_thread("the meeting of ranks", "raise the limit on processes (ulimit -u)", [this] { run(); });
+    thread_ = start_thread("rendezvous", "raise the limit on processes (ulimit -u)", [this] { run(); });
   }
   ~Loop() {
     const uint64_t one = 1;
@@ -291,11 +291,11 @@ class MeetingServer::Loop {
   std::thread thread_;
 };
 
-MeetingServer::MeetingServer(int port, const JobSecret& secret) : loop_(std::make_unique<Loop>(port, secret)) {}
+RendezvousServer::RendezvousServer(int port, const JobSecret& secret) : loop_(std::make_unique<Loop>(port, secret)) {}
 
-MeetingServer::~MeetingServer() = default;
+RendezvousServer::~RendezvousServer() = default;
 
-int MeetingServer::port() const {
+int RendezvousServer::port() const {
   return loop_->port();
 }
 
@@ -363,7 +363,7 @@ Outcome authenticate(int socket, const JobSecret& secret) {
 
 }  // namespace
 
-MeetingClient::MeetingClient(const std::string& host, int port, const JobSecret& secret, Deadline deadline) {
+RendezvousClient::RendezvousClient(const std::string& host, int port, const JobSecret& secret, Deadline deadline) {
   for (std::chrono::milliseconds pause = 10ms; true; pause = std::min(2 * pause, std::chrono::milliseconds(500))) {
     socket_ = connected_socket(host, port);
     const Outcome outcome = socket_ < 0 ? Outcome::Disconnected : authenticate(socket_, secret);
@@ -380,11 +380,11 @@ MeetingClient::MeetingClient(const std::string& host, int port, const JobSecret&
   }
 }
 
-MeetingClient::~MeetingClient() {
+RendezvousClient::~RendezvousClient() {
   if (socket_ >= 0) ::close(socket_);
 }
 
-std::string MeetingClient::ask(const std::string& request) {
+std::string RendezvousClient::ask(const std::string& request) {
   std::optional<std::string> length;
   std::optional<std::string> reply;
   if (send_all(socket_, with_length(request))) length = receive_exactly(socket_, sizeof(uint32_t));
@@ -393,7 +393,7 @@ std::string MeetingClient::ask(const std::string& request) {
   return *reply;
 }
 
-void MeetingClient::put(const std::string& key, const std::string& value) {
+void RendezvousClient::put(const std::string& key, const std::string& value) {
   ByteWriter request;
   request.put(Request::Put);
   request.put_text(key);
@@ -401,7 +401,7 @@ void MeetingClient::put(const std::string& key, const std::string& value) {
   ask(request.bytes());
 }
 
-std::optional<std::string> MeetingClient::get(const std::string& key) {
+std::optional<std::string> RendezvousClient::get(const std::string& key) {
   ByteWriter request;
   request.put(Request::Get);
   request.put_text(key);
@@ -411,7 +411,7 @@ std::optional<std::string> MeetingClient::get(const std::string& key) {
   return reader.get_text();
 }
 
-int64_t MeetingClient::add(const std::string& key, int64_t more) {
+int64_t RendezvousClient::add(const std::string& key, int64_t more) {
   ByteWriter request;
   request.put(Request::Add);
   request.put_text(key);
@@ -420,7 +420,7 @@ int64_t MeetingClient::add(const std::string& key, int64_t more) {
   return ByteReader(reply).get<int64_t>();
 }
 
-bool MeetingClient::has_all(const std::vector<std::string>& keys) {
+bool RendezvousClient::has_all(const std::vector<std::string>& keys) {
   ByteWriter request;
   request.put(Request::HasAll);
   request.put<uint64_t>(keys.size());

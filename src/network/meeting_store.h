@@ -14,13 +14,13 @@
 namespace pistachio {
 
 // Serves on its own thread until destroyed.
-class MeetingServer {
+class RendezvousServer {
  public:
   // Listens on all addresses of this machine; port 0: any. Throws UserError.
-  MeetingServer(int port, const JobSecret& secret);
-  ~MeetingServer();
-  MeetingServer(const MeetingServer&) = delete;
-  MeetingServer& operator=(const MeetingServer&) = delete;
+  RendezvousServer(int port, const JobSecret& secret);
+  ~RendezvousServer();
+  RendezvousServer(const RendezvousServer&) = delete;
+  RendezvousServer& operator=(const RendezvousServer&) = delete;
 
   int port() const;
 
@@ -34,16 +34,16 @@ class MeetingServer {
 };
 
 // One connection to the store. Blocks the caller; one thread at a time.
-class MeetingClient {
+class RendezvousClient {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
   // Connects and authenticates; retries until the deadline if the connection breaks before that. Throws UserError if the secrets differ or
   // the peer speaks another protocol.
-  MeetingClient(const std::string& host, int port, const JobSecret& secret, Deadline deadline);
-  ~MeetingClient();
-  MeetingClient(const MeetingClient&) = delete;
-  MeetingClient& operator=(const MeetingClient&) = delete;
+  RendezvousClient(const std::string& host, int port, const JobSecret& secret, Deadline deadline);
+  ~RendezvousClient();
+  RendezvousClient(const RendezvousClient&) = delete;
+  RendezvousClient& operator=(const RendezvousClient&) = delete;
 
   // All requests throw UserError if the connection breaks.
   void put(const std::string& key, const std::string& value);

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-MeetingClient::Deadline soon() {
+RendezvousClient::Deadline soon() {
   return std::chrono::steady_clock::now() + 20s;
 }
 
@@ -47,20 +47,20 @@ class StrangeClient {
 
 class MeetingStoreTest : public testing::Test {
  protected:
-  MeetingClient client() { return MeetingClient("127.0.0.1", server_.port(), secret_, soon()); }
+  RendezvousClient client() { return RendezvousClient("127.0.0.1", server_.port(), secret_, soon()); }
   void expect_service() {
-    MeetingClient one("127.0.0.1", server_.port(), secret_, soon());
+    RendezvousClient one("127.0.0.1", server_.port(), secret_, soon());
     one.put("key", "value");
     EXPECT_EQ(one.get("key"), "value");
   }
 
   JobSecret secret_ = JobSecret::random();
-  MeetingServer server_{0, secret_};
+  RendezvousServer server_{0, secret_};
 };
 
 TEST_F(MeetingStoreTest, StoresValuesAndSums) {
-  MeetingClient one("127.0.0.1", server_.port(), secret_, soon());
-  MeetingClient other("localhost", server_.port(), secret_, soon());
+  RendezvousClient one("127.0.0.1", server_.port(), secret_, soon());
+  RendezvousClient other("localhost", server_.port(), secret_, soon());
   EXPECT_FALSE(other.get("a"));
   EXPECT_FALSE(other.has_all({"a"}));
   EXPECT_TRUE(other.has_all({}));
@@ -80,7 +80,7 @@ TEST_F(MeetingStoreTest, ServesConcurrentClients) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 16; ++i) {
     threads.emplace_back([&] {
-      MeetingClient own("127.0.0.1", server_.port(), secret_, soon());
+      RendezvousClient own("127.0.0.1", server_.port(), secret_, soon());
       for (int j = 0; j < 200; ++j) own.add("n", 1);
     });
   }
@@ -90,7 +90,7 @@ TEST_F(MeetingStoreTest, ServesConcurrentClients) {
 
 TEST_F(MeetingStoreTest, WrongSecretIsRefused) {
   try {
-    MeetingClient wrong("127.0.0.1", server_.port(), JobSecret::random(), soon());
+    RendezvousClient wrong("127.0.0.1", server_.port(), JobSecret::random(), soon());
     FAIL() << "it was let in";
   } catch (const UserError& error) {
     EXPECT_NE(error.message().find("has a different secret"), std::string::npos) << error.message();
@@ -115,9 +115,9 @@ TEST_F(MeetingStoreTest, UnauthenticatedPeerLearnsOnlyTheNonce) {
 }
 
 TEST_F(MeetingStoreTest, HalfOpenFloodDoesNotLockOutRanks) {
-  MeetingClient before("127.0.0.1", server_.port(), secret_, soon());
+  RendezvousClient before("127.0.0.1", server_.port(), secret_, soon());
   std::vector<std::unique_ptr<StrangeClient>> flood;
-  for (size_t i = 0; i < 3 * MeetingServer::kMaxUnauthenticated; ++i) {
+  for (size_t i = 0; i < 3 * RendezvousServer::kMaxUnauthenticated; ++i) {
     flood.push_back(std::make_unique<StrangeClient>(server_.port()));
     if (i % 3 == 0) flood.back()->say("GET / HTTP/1.1\r\n");
     if (i % 64 == 0) expect_service();
@@ -134,9 +134,9 @@ TEST_F(MeetingStoreTest, SilentConnectionTimesOut) {
 }
 
 TEST(MeetingServerTest, PortInUseIsReported) {
-  MeetingServer server(0, JobSecret::random());
+  RendezvousServer server(0, JobSecret::random());
   try {
-    MeetingServer again(server.port(), JobSecret::random());
+    RendezvousServer again(server.port(), JobSecret::random());
     FAIL() << "two listen on one port";
   } catch (const UserError& error) {
     EXPECT_NE(error.message().find("set MASTER_PORT to a free one"), std::string::npos) << error.message();

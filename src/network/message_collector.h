@@ -15,7 +15,7 @@
 
 namespace pistachio {
 
-constexpr std::chrono::seconds kTestPatience{60};
+constexpr std::chrono::seconds kTestTimeout{60};
 
 class MessageCollector : public MessageReceiver {
  public:
@@ -44,21 +44,21 @@ class MessageCollector : public MessageReceiver {
 
   std::vector<RankInfo> wait_for_replaced(size_t count) {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, kTestPatience, [&] { return replaced_.size() >= count; })) {
+    if (!changed_.wait_for(lock, kTestTimeout, [&] { return replaced_.size() >= count; })) {
       throw std::runtime_error("only " + std::to_string(replaced_.size()) + " of " + std::to_string(count) + " peers were replaced");
     }
     return replaced_;
   }
   std::vector<Received> wait_for_messages(size_t count) {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, kTestPatience, [&] { return messages_.size() >= count; })) {
+    if (!changed_.wait_for(lock, kTestTimeout, [&] { return messages_.size() >= count; })) {
       throw std::runtime_error("only " + std::to_string(messages_.size()) + " of " + std::to_string(count) + " messages came");
     }
     return messages_;
   }
   Lost wait_for_lost(size_t count) {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, kTestPatience, [&] { return lost_.size() >= count; })) {
+    if (!changed_.wait_for(lock, kTestTimeout, [&] { return lost_.size() >= count; })) {
       throw std::runtime_error("only " + std::to_string(lost_.size()) + " of " + std::to_string(count) + " peers were lost");
     }
     return lost_;
@@ -93,7 +93,7 @@ class SentCounter {
   }
   int wait_for(int count) {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, kTestPatience, [&] { return ended_ >= count; })) {
+    if (!changed_.wait_for(lock, kTestTimeout, [&] { return ended_ >= count; })) {
       throw std::runtime_error("only " + std::to_string(ended_) + " of " + std::to_string(count) + " sends ended");
     }
     return ended_;

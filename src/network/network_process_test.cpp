@@ -40,7 +40,10 @@ UcxOptions options_for(const JobIdentity& identity, const std::string& transport
 }
 
 RendezvousOptions meeting_options() {
-  return {.timeout = kTestPatience, .secret = JobSecret::from_text("a secret that only these tests have", "test"), .version = "test", .settings = {}};
+  return {.timeout = kTestTimeout,
+          .secret = JobSecret::from_text("a secret that only these tests have", "test"),
+          .version = "test",
+          .settings = {}};
 }
 
 // Body of a started rank: answers until a message stops it or rank 0 is lost.
@@ -61,7 +64,7 @@ class PeerRank : public MessageReceiver {
 
   int wait() {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, 3 * kTestPatience, [&] { return status_ >= 0; });
+    changed_.wait_for(lock, 3 * kTestTimeout, [&] { return status_ >= 0; });
     return status_;
   }
 
@@ -124,7 +127,7 @@ class JobOfProcesses {
   int wait_for_end(int rank) {
     int status = 0;
     pid_t& process = processes_[rank - 1];
-    auto deadline = std::chrono::steady_clock::now() + kTestPatience;
+    auto deadline = std::chrono::steady_clock::now() + kTestTimeout;
     while (waitpid(process, &status, WNOHANG) == 0) {
       if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("the rank does not end");
       std::this_thread::sleep_for(10ms);

@@ -76,9 +76,9 @@ class RendezvousStore {
       : prefix_(fmt::format("pistachio/{}/", identity.attempt)), options_(options), begin_(Clock::now()), deadline_(begin_ + options.timeout) {
     if (identity.rank == 0) {
       // torchrun's own store occupies the port.
-      server_ = std::make_unique<MeetingServer>(identity.launcher_has_store ? 0 : identity.master_port, options_.secret);
+      server_ = std::make_unique<RendezvousServer>(identity.launcher_has_store ? 0 : identity.master_port, options_.secret);
       if (identity.launcher_has_store) publish_meeting_port(identity, options_.secret, server_->port(), launcher_options());
-      client_ = std::make_unique<MeetingClient>("127.0.0.1", server_->port(), options_.secret, deadline_);
+      client_ = std::make_unique<RendezvousClient>("127.0.0.1", server_->port(), options_.secret, deadline_);
       return;
     }
     const int port = identity.launcher_has_store ? find_meeting_port(identity, options_.secret, launcher_options()) : identity.master_port;
@@ -88,7 +88,7 @@ class RendezvousStore {
     std::string wrong = reach_address(identity.master_address, port, deadline_, after_attempt);
     if (!wrong.empty()) throw UserError(unreachable(identity, wrong));
     try {
-      client_ = std::make_unique<MeetingClient>(identity.master_address, port, options_.secret, deadline_);
+      client_ = std::make_unique<RendezvousClient>(identity.master_address, port, options_.secret, deadline_);
     } catch (const UserError& problem) {
       throw UserError(unreachable(identity, problem.message()));
     }
@@ -181,8 +181,8 @@ class RendezvousStore {
   const Clock::time_point begin_;
   const Clock::time_point deadline_;
   bool notice_was_given_ = false;
-  std::unique_ptr<MeetingServer> server_;  // first rank only
-  std::unique_ptr<MeetingClient> client_;
+  std::unique_ptr<RendezvousServer> server_;  // first rank only
+  std::unique_ptr<RendezvousClient> client_;
 };
 
 Rendezvous::Rendezvous(JobIdentity identity, RendezvousOptions options) : identity_(std::move(identity)), options_(std::move(options)) {

@@ -35,7 +35,7 @@ class MessageCounter : public MessageReceiver {
 
   void wait_for(int64_t messages) {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, 3 * kTestPatience, [&] { return messages_ >= messages; })) {
+    if (!changed_.wait_for(lock, 3 * kTestTimeout, [&] { return messages_ >= messages; })) {
       throw std::runtime_error("only " + std::to_string(messages_) + " messages came");
     }
   }

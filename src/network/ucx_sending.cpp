@@ -17,7 +17,7 @@ namespace {
 // Limit in flight to one peer: enough to hide the latency of the rendezvous protocol, little enough for heartbeats to pass in time.
 constexpr int64_t kBytesUnderWay = int64_t{32} << 20;
 constexpr int kPiecesUnderWay = 256;
-constexpr int64_t kLeastPiece = 16 << 10;
+constexpr int64_t kMinPiece = 16 << 10;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ int64_t UcxSending::piece_limit(const Outbox& outbox, const OutgoingMessage& mes
   int64_t head = message.first_begun ? 0 : static_cast<int64_t>(message.message.head.size());
   int64_t most = std::min(options_.piece_bytes, outbox.peer.largest_frame - static_cast<int64_t>(sizeof(FrameHeader)) - head);
   if (!outbox.is_limited) return most;
-  return std::clamp(limit_.bytes_per_second() / 100, std::min(kLeastPiece, most), most);
+  return std::clamp(limit_.bytes_per_second() / 100, std::min(kMinPiece, most), most);
 }
 
 void UcxSending::accept(std::shared_ptr<OutgoingMessage> message) {

@@ -12,7 +12,7 @@ namespace pistachio {
 
 namespace {
 
-constexpr double kLeastShare = 1e-6;
+constexpr double kMinShare = 1e-6;
 // Integers with fewer rows per value may well have gaps.
 constexpr double kRowsOfSparseValue = 4;
 
@@ -129,7 +129,7 @@ double filter_share(const LogicalScan& scan, std::optional<ColumnId> only) {
   }
   double all = 1;
   for (const auto& [column, share] : shares) {
-    double range = share.is_equal ? 1.0 : std::clamp(share.high - share.low, kLeastShare, 1.0);
+    double range = share.is_equal ? 1.0 : std::clamp(share.high - share.low, kMinShare, 1.0);
     all *= range * share.others;
   }
   return all;

@@ -18,10 +18,10 @@ namespace pistachio {
 
 namespace {
 
-constexpr int kMostNarrowDigits = 18;  // of a decimal in 64 bits
+constexpr int kMaxNarrowDigits = 18;  // of a decimal in 64 bits
 
 bool fits_64_bits(const NumberRange& bounds) {
-  const Int128 limit = power_of_ten(kMostNarrowDigits) - 1;
+  const Int128 limit = power_of_ten(kMaxNarrowDigits) - 1;
   return bounds.least >= -limit && bounds.greatest <= limit;
 }
 
@@ -141,16 +141,16 @@ std::optional<DecimalNarrowing::Narrow> DecimalNarrowing::narrowed_cast(const Ex
   const ExpressionPtr& child = expression.children()[0];
   if (!is_exact_number(child->type())) return std::nullopt;
   const int shift = expression.type().scale() - scale_of_number(child->type());
-  if (shift < 0 || shift > kMostNarrowDigits) return std::nullopt;
+  if (shift < 0 || shift > kMaxNarrowDigits) return std::nullopt;
   std::optional<Narrow> value = narrowed(child);
   if (!value) return std::nullopt;
   const Int128 factor = power_of_ten(shift);
   const NumberRange bounds{value->bounds.least * factor, value->bounds.greatest * factor};
   if (!fits_64_bits(bounds) || digits_of(bounds) > expression.type().precision()) return std::nullopt;
   if (is_integer(value->expression->type()))
-    value->expression = Expression::cast(value->expression, LogicalType::decimal(kMostNarrowDigits, 0), expression.position());
+    value->expression = Expression::cast(value->expression, LogicalType::decimal(kMaxNarrowDigits, 0), expression.position());
   if (shift == 0) return value;
-  const LogicalType factor_type = LogicalType::decimal(std::min(shift + 1, kMostNarrowDigits), 0);
+  const LogicalType factor_type = LogicalType::decimal(std::min(shift + 1, kMaxNarrowDigits), 0);
   const ExpressionPtr by = Expression::constant(ScalarValue::of_integer(factor_type, factor), expression.position());
   const ExpressionPtr product = make_call("*", {value->expression, by}, expression.position());
   return Narrow{Expression::call(product->function(), {value->expression, by}, type_of(bounds, expression.type().scale()), expression.position()),
@@ -197,7 +197,7 @@ std::optional<DecimalNarrowing::Narrow> DecimalNarrowing::narrowed_choice(const 
     bounds->least = std::min(bounds->least, result->bounds.least);
     bounds->greatest = std::max(bounds->greatest, result->bounds.greatest);
   }
-  if (digits > kMostNarrowDigits) return std::nullopt;
+  if (digits > kMaxNarrowDigits) return std::nullopt;
   const LogicalType type = LogicalType::decimal(digits, expression.type().scale());
   for (size_t i : results) children[i] = coerce(children[i], type);
   return Narrow{Expression::conditional(expression.kind(), std::move(children), type, expression.position()), *bounds};

@@ -9,7 +9,7 @@ namespace pistachio {
 
 const std::vector<OptimizerRule>& optimizer_rules() {
   static const std::vector<OptimizerRule> rules = {
-      {"inline_common_tables", "a common table that is read once needs no copy, and filters can go into it", inline_shared_plans, false},
+      {"inline_common_tables", "a CTE that is read once needs no copy, and filters can be pushed into it", inline_shared_plans, false},
       {"lower_grouping_sets", "grouping sets become plain groupings of one shared input, which later rules know", lower_grouping_sets,
        true},
       {"lower_ordered_aggregates", "medians, first values and the like become windows and plain aggregates, which ranks and spilling know",
@@ -24,7 +24,7 @@ const std::vector<OptimizerRule>& optimizer_rules() {
       {"push_down_filters", "rows that are dropped early cost nothing later; scans skip row groups and pages", push_down_filters, false},
       {"imply_conditions", "what holds for a column holds for those equal to it: more scans are filtered, more joins connected",
        imply_conditions, false},
-      {"filter_common_tables", "rows of a common table that none of its readers wants are not computed", filter_common_tables, false},
+      {"filter_common_tables", "rows of a CTE that no reader needs are not computed", filter_common_tables, false},
       {"push_down_implied_conditions", "the new conditions reach the scans before joins are ordered by their rows", push_down_filters,
        false},
       {"choose_partitions", "only files that can have rows of the result are opened; what follows knows their statistics",

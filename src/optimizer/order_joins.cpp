@@ -16,11 +16,11 @@ namespace pistachio {
 
 namespace {
 
-constexpr size_t kMostForDynamicProgramming = 12;
+constexpr size_t kMaxForDynamicProgramming = 12;
 constexpr double kMuchSmaller = 4;
 using Inputs = uint64_t;  // a set of inputs
 
-constexpr size_t kMostInputs = 60;
+constexpr size_t kMaxInputs = 60;
 
 bool is_inside_region(const LogicalNode& node) {
   const auto* join = node.as<LogicalJoin>();
@@ -56,7 +56,7 @@ class JoinOrderer {
     }
   }
 
-  LogicalPtr build() { return region_.inputs.size() <= kMostForDynamicProgramming ? build_tree(best_order()) : build_greedily(); }
+  LogicalPtr build() { return region_.inputs.size() <= kMaxForDynamicProgramming ? build_tree(best_order()) : build_greedily(); }
 
  private:
   struct Choice {
@@ -230,7 +230,7 @@ LogicalPtr order(const CardinalityEstimator& estimator, LogicalPtr node, const C
   JoinRegion region;
   take_apart(std::move(node), region);
   for (LogicalPtr& input : region.inputs) input = order(estimator, std::move(input), token);
-  if (region.inputs.size() > kMostInputs) return order_many_joins(estimator, std::move(region), token);
+  if (region.inputs.size() > kMaxInputs) return order_many_joins(estimator, std::move(region), token);
   return JoinOrderer(estimator, std::move(region)).build();
 }
 

@@ -16,7 +16,7 @@ namespace pistachio {
 namespace {
 
 // Sums have 38 digits: those of the argument, and 19 of the number of rows, fit.
-constexpr int kMostDigits = 18;
+constexpr int kMaxDigits = 18;
 
 struct ShiftedColumn {
   ExpressionPtr column;
@@ -48,7 +48,7 @@ ExpressionPtr below_cast(const ExpressionPtr& expression) {
 
 std::optional<ShiftedColumn> as_shifted_column(const Expression& argument) {
   const LogicalType type = argument.type();
-  const bool is_short = is_integer(type) || (type.kind() == TypeKind::Decimal && type.precision() <= kMostDigits);
+  const bool is_short = is_integer(type) || (type.kind() == TypeKind::Decimal && type.precision() <= kMaxDigits);
   if (!is_short || argument.kind() != ExpressionKind::Call || argument.children().size() != 2) return std::nullopt;
   const bool is_difference = argument.function().name == "-";
   if (!is_difference && argument.function().name != "+") return std::nullopt;

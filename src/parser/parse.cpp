@@ -123,7 +123,7 @@ std::vector<ast::Statement> parse_all(std::string_view text, const ParseLimits& 
       tokens.push_back(token);
       if (tokens.size() % kTokensBetweenChecks == 0) stop_if_cancelled(cancel);
       if (static_cast<int64_t>(tokens.size()) > limits.tokens) {
-        throw UserError(fmt::format("the statement has more than {} words and signs", limits.tokens), token.begin);
+        throw UserError(fmt::format("the statement has more than {} tokens", limits.tokens), token.begin);
       }
     }
     if (lexer.open_end()) throw UserError(fmt::format("unterminated {}", lexer.open_end()->what), lexer.open_end()->position);

@@ -101,7 +101,7 @@ TEST(ParseLimit, LongTextsAreRefused) {
   const ParseFailure failure = failure_of(std::string((16 << 20) + 1, ' '));
   EXPECT_EQ(failure.message, "the text has 16777217 bytes; the limit is 16777216");
   EXPECT_EQ(failure_of(std::string(16 << 20, ' ')).message, "no error");
-  EXPECT_EQ(failure_of("select 1" + repeated(",1", 1'000'000)).message, "the statement has more than 1000000 words and signs");
+  EXPECT_EQ(failure_of("select 1" + repeated(",1", 1'000'000)).message, "the statement has more than 1000000 tokens");
   ParseLimits limits;
   limits.tokens = 4;
   EXPECT_EQ(failure_of("select 1; select 2, 3", limits).message, "no error");

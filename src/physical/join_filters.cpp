@@ -13,7 +13,7 @@ namespace {
 // mostly too high, a scan that passes nearly all rows switches its filter off, and the build side is read first anyway.
 constexpr double kSelectiveShare = 0.8;
 // With more keys, too few rows are dropped for the cost of exchanging the filter between ranks.
-constexpr double kMostKeys = 2'000'000;
+constexpr double kMaxKeys = 2'000'000;
 
 // Where a column comes from: a scan and its position there.
 struct Origin {
@@ -72,7 +72,7 @@ class FilterPlacement {
     bool drops_left_rows = join.kind == JoinKind::Inner || join.kind == JoinKind::Semi || join.kind == JoinKind::Right ||
                            join.kind == JoinKind::RightSemi || join.kind == JoinKind::RightAnti;
     const PhysicalNode& build = *node.children[1];
-    if (!drops_left_rows || join.keys.empty() || build.estimated_rows > kMostKeys || !is_selective(node, join)) return;
+    if (!drops_left_rows || join.keys.empty() || build.estimated_rows > kMaxKeys || !is_selective(node, join)) return;
     std::map<PhysicalScan*, std::vector<std::pair<size_t, Origin>>> origins;
     for (size_t i = 0; i < join.keys.size(); ++i) {
       const JoinKey& key = join.keys[i];

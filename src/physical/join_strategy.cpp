@@ -35,7 +35,7 @@ std::optional<JoinKey> as_key(const Expression& condition, const ColumnSet& left
 }
 
 // n keys need up to 4^n hash tables, though rarely more than 2^n.
-constexpr size_t kMostComparedKeys = 4;
+constexpr size_t kMaxComparedKeys = 4;
 
 std::optional<JoinKey> as_compared_key(const Expression& comparison, const ColumnSet& left, const ColumnSet& right) {
   if (comparison.kind() != ExpressionKind::Call || comparison.function().name != "=") return std::nullopt;
@@ -50,7 +50,7 @@ std::optional<JoinKey> as_compared_key(const Expression& comparison, const Colum
 
 // All comparisons as keys, or none of them.
 std::vector<JoinKey> compared_keys(const PhysicalJoin& join, bool has_conditions, const ColumnSet& left, const ColumnSet& right) {
-  if (join.comparisons.size() > kMostComparedKeys) return {};
+  if (join.comparisons.size() > kMaxComparedKeys) return {};
   std::vector<JoinKey> keys;
   for (const ExpressionPtr& comparison : join.comparisons) {
     std::optional<JoinKey> key = as_compared_key(*comparison, left, right);

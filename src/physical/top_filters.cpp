@@ -10,7 +10,7 @@ namespace pistachio {
 namespace {
 
 // A larger number of rows is more work to keep track of than the filter saves.
-constexpr int64_t kMostFilteredRows = 10'000;
+constexpr int64_t kMaxFilteredRows = 10'000;
 
 struct SortedColumn {
   PhysicalScan* scan = nullptr;
@@ -100,7 +100,7 @@ void visit_sorts(PhysicalPlan& plan, PhysicalNode& node, const CancelToken& toke
 bool has_threshold(const PhysicalSort& sort) {
   // Storage does not compare intervals with constants.
   const bool is_comparable = sort.keys.front().expression->type().kind() != TypeKind::Interval;
-  return is_comparable && sort.limit && *sort.limit > 0 && *sort.limit <= kMostFilteredRows;
+  return is_comparable && sort.limit && *sort.limit > 0 && *sort.limit <= kMaxFilteredRows;
 }
 
 void place_top_filters(PhysicalPlan& plan, const CancelToken& token) {

@@ -40,7 +40,7 @@ double value_at(const std::vector<UseSample>& samples, int64_t UseSample::*count
 }  // namespace
 
 void SampleSeries::add(const UseSample& sample) {
-  if (samples_.size() == kMostSamples) {
+  if (samples_.size() == kMaxSamples) {
     // Keeps the first sample, the origin, and the new one, which may be the last and then has the totals.
     size_t kept = 0;
     for (size_t i = 0; i < samples_.size(); i += 2) samples_[kept++] = samples_[i];

@@ -1,5 +1,5 @@
-// Samples the use of storage, network and cores over the duration of a query, for EXPLAIN ANALYZE. A dedicated thread reads existing counters, less and
-// less often as the query runs, so a long query costs no more than a short one. Memory: at most kMostSamples samples.
+// Samples the use of storage, network and cores over the duration of a query, for EXPLAIN ANALYZE. A dedicated thread reads existing
+// counters, less and less often as the query runs, so a long query costs no more than a short one. Memory: at most kMaxSamples samples.
 #pragma once
 
 #include <condition_variable>
@@ -26,7 +26,7 @@ struct UseSample {
 // Keeps evenly spaced samples of a period of unknown length. Pure.
 class SampleSeries {
  public:
-  static constexpr size_t kMostSamples = 128;
+  static constexpr size_t kMaxSamples = 128;
 
   // Time until the next sample is due.
   int64_t interval_nanoseconds() const { return interval_; }

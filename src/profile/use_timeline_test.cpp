@@ -24,8 +24,8 @@ TEST(SampleSeriesTest, NumberOfSamplesIsBounded) {
   }
   EXPECT_GT(series.interval_nanoseconds(), 1'000'000'000);
   std::vector<UseSample> samples = series.take();
-  EXPECT_LE(samples.size(), SampleSeries::kMostSamples);
-  EXPECT_GE(samples.size(), SampleSeries::kMostSamples / 2);
+  EXPECT_LE(samples.size(), SampleSeries::kMaxSamples);
+  EXPECT_GE(samples.size(), SampleSeries::kMaxSamples / 2);
   EXPECT_EQ(samples.front().nanoseconds, 0);
   for (size_t i = 1; i < samples.size(); ++i) EXPECT_GT(samples[i].nanoseconds, samples[i - 1].nanoseconds);
 }
@@ -35,7 +35,7 @@ TEST(SampleSeriesTest, FirstAndLastSampleAreKept) {
     SampleSeries series;
     for (int64_t now = 0; now < count; ++now) series.add({.nanoseconds = now});
     std::vector<UseSample> samples = series.take();
-    EXPECT_LE(samples.size(), SampleSeries::kMostSamples);
+    EXPECT_LE(samples.size(), SampleSeries::kMaxSamples);
     EXPECT_EQ(samples.front().nanoseconds, 0);
     EXPECT_EQ(samples.back().nanoseconds, count - 1);
   }

@@ -13,7 +13,7 @@
 #include "expr/cast.h"
 #include "expr/stability.h"
 #include "expr/type_rules.h"
-#include "session/late_begin.h"
+#include "session/deferred_begin.h"
 
 namespace pistachio {
 
@@ -98,7 +98,7 @@ void Session::ChangedTable::answer_changed_rows(const std::vector<Chunk>& change
   if (returning == nullptr) return;
   with_rows(changed, [&] {
     PlannedQuery planned = session_.plan(*returning);
-    LateBegin result(receiver);
+    DeferredBegin result(receiver);
     result.begin(planned.columns);
     session_.run_planned(planned, result);
     result.end();
@@ -145,8 +145,8 @@ void Session::ChangedTable::check_keys() const {
     if (twice.empty()) continue;
     std::vector<std::string> values;
     for (const ScalarValue& value : twice[0]) values.push_back(value.to_string());
-    throw UserError(fmt::format("the table {} would have two rows with the same {} ({}): ({})", key_,
-                                key.is_primary ? "primary key" : "unique key", fmt::join(key.columns, ", "), fmt::join(values, ", ")),
+    throw UserError(fmt::format("duplicate {1} ({2}) in table {0}: ({3})", key_, key.is_primary ? "primary key" : "unique key",
+                                fmt::join(key.columns, ", "), fmt::join(values, ", ")),
                     position_);
   }
 }
@@ -158,7 +158,7 @@ void Session::ChangedTable::check_conditions(const std::vector<Chunk>& changed) 
     for (const ast::TableRules::Check& check : checks) {
       const auto wrong = rows_of(fmt::format("SELECT count(*) FROM {} WHERE ({}) IS FALSE", quoted_table(key_), check.condition));
       if (wrong[0][0].integer == 0) continue;
-      throw UserError(fmt::format("a row of table {} would not fulfil CHECK ({})", key_, without_brackets(check.condition)), position_);
+      throw UserError(fmt::format("a row violates CHECK ({1}) of table {0}", key_, without_brackets(check.condition)), position_);
     }
   });
 }

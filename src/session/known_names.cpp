@@ -20,7 +20,7 @@ bool is_called_by_name(std::string_view name) {
 
 std::string_view null_rule_text(NullRule rule) {
   switch (rule) {
-    case NullRule::Strict: return "NULL if an argument is";
+    case NullRule::Strict: return "NULL on NULL input";
     case NullRule::Own: return "as described";
   }
   return "";

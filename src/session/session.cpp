@@ -20,7 +20,7 @@
 #include "engine/query_pipeline.h"
 #include "memory/refusal_text.h"
 #include "optimizer/optimizer.h"
-#include "session/late_begin.h"
+#include "session/deferred_begin.h"
 
 namespace pistachio {
 
@@ -207,7 +207,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::Selec
     throw UserError(fmt::format("column {} cannot be written, since it cannot be read: {}; name the columns to write instead of *",
                                 first.name, first.reason));
   }
-  LateBegin result(receiver);
+  DeferredBegin result(receiver);
   result.begin(planned.columns);
   try {
     run_planned(planned, result);

@@ -58,7 +58,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
     return send_rows(receiver, {{"name", text}, {"kind", text}, {"signature", text}, {"nulls", text}, {"description", text}}, rows);
   }
   if (node.name == "rules") {
-    for (const OptimizerRule& rule : optimizer_rules()) add({rule.name, rule.required ? "always" : "can be switched off", rule.reason});
+    for (const OptimizerRule& rule : optimizer_rules()) add({rule.name, rule.required ? "always" : "optional", rule.reason});
     return send_rows(receiver, {{"name", text}, {"use", text}, {"reason", text}}, rows);
   }
   if (node.name == "links") return show_links(receiver);

@@ -35,7 +35,7 @@ std::string quoted_table(const std::string& key) {
 }
 
 void SessionCatalog::refuse_taken(const std::string& key, int64_t position) const {
-  if (has(key)) throw UserError(fmt::format("there is a table or view {} already; DROP it first", key), position);
+  if (has(key)) throw UserError(fmt::format("{} already exists; DROP it first", key), position);
 }
 
 std::string SessionCatalog::new_table_key(const std::vector<std::string>& parts, int64_t position) const {
@@ -48,8 +48,8 @@ std::string SessionCatalog::new_table_key(const std::vector<std::string>& parts,
 
 void SessionCatalog::create_schema(const std::string& name, bool if_not_exists, int64_t position) {
   const bool is_taken = is_own_schema(name) || name == "information_schema" || name == "pg_catalog" || schemas.contains(name);
-  if (is_taken && !if_not_exists) throw UserError(fmt::format("there is a schema {} already", name), position);
-  if (name.find('.') != std::string::npos) throw UserError("the name of a schema must not contain a point", position);
+  if (is_taken && !if_not_exists) throw UserError(fmt::format("schema {} already exists", name), position);
+  if (name.find('.') != std::string::npos) throw UserError("the name of a schema must not contain a period", position);
   if (!is_taken) schemas.insert(name);
 }
 

@@ -20,8 +20,7 @@ void refuse_surplus_names(std::string_view what, const std::string& name, size_t
 void refuse_repeated_columns(const std::vector<TableColumnInfo>& columns, int64_t position) {
   for (const TableColumnInfo& column : columns) {
     auto same = [&](const TableColumnInfo& other) { return other.name == column.name; };
-    if (std::count_if(columns.begin(), columns.end(), same) > 1)
-      throw UserError(fmt::format("there are two columns {}", column.name), position);
+    if (std::count_if(columns.begin(), columns.end(), same) > 1) throw UserError(fmt::format("duplicate column {}", column.name), position);
   }
 }
 
@@ -109,7 +108,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
   if (name.empty()) name = fmt::format("{}_{}_idx", node.table.back(), fmt::join(node.columns, "_"));
   if (catalog_.indexes.contains(name)) {
     if (node.if_not_exists) return;
-    throw UserError(fmt::format("there is an index {} already", name), statement->position);
+    throw UserError(fmt::format("index {} already exists", name), statement->position);
   }
   for (const std::string& column : node.columns) {
     if (place_of(table.columns(), column) == table.columns().size())

@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kAttempts = 4;
 // A batch on a GPU is divided into partitions by a few kernel calls, which small batches would not be worth.
-constexpr int64_t kMostBatch = 32 << 20;
-constexpr int64_t kMostBatchOfDevice = 256 << 20;
+constexpr int64_t kMaxBatch = 32 << 20;
+constexpr int64_t kMaxBatchOfDevice = 256 << 20;
 // With spill=always: a store spills at every kRequestsPerSpill-th request for memory, and of the spilled rows kFewBytes fit into memory, or
 // a kForcedShare-th of them: with less, the left rows of a join by blocks would be read too many times.
 constexpr int64_t kRequestsPerSpill = 2;
@@ -30,7 +30,7 @@ QuerySpill::QuerySpill(SpillSpace& space, const MemoryGovernor& governor, const 
       limits_{settings.temp_directory, settings.max_temp_size},
       tiers_(std::move(tiers)),
       memory_limit_(static_cast<int64_t>(static_cast<double>(governor.limit()) * tiers_.retained_share)),
-      batch_bytes_(std::clamp<int64_t>(governor.limit() / 32, 256 << 10, tiers_.host_memory ? kMostBatchOfDevice : kMostBatch)),
+      batch_bytes_(std::clamp<int64_t>(governor.limit() / 32, 256 << 10, tiers_.host_memory ? kMaxBatchOfDevice : kMaxBatch)),
       least_bytes_(mode_ == SpillMode::Always ? 1 : batch_bytes_ / 4) {
   turn_.push(0, 1);
 }

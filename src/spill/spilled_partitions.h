@@ -17,7 +17,7 @@ class SpilledPartitions {
   static constexpr int64_t kFirstBits = 6;
   static constexpr int64_t kBitsPerLevel = 4;
   // Enough for 2^18 times the memory; a partition that is still too large then is dominated by a frequent key.
-  static constexpr int kMostLevels = 3;
+  static constexpr int kMaxLevels = 3;
 
   // 2^bits partitions.
   SpilledPartitions(std::shared_ptr<SpillFile> file, int64_t bits, int level);

@@ -24,7 +24,7 @@ namespace {
 // A batch is copied, then decompressed and decoded. So that the copies of some overlap with the kernels of others, a scan is cut into
 // several batches per lane, unless they would be too small to keep the device busy.
 constexpr int64_t kBatchesPerLane = 3;
-constexpr int64_t kLeastBatchBytes = 48 << 20;
+constexpr int64_t kMinBatchBytes = 48 << 20;
 // Compressed and decompressed pages, decoded columns, and the rows that pass the filters.
 constexpr int64_t kBytesPerDecodedByte = 3;
 // If operators may retain as many times what a batch needs, there is enough even if free memory is scattered over many blocks.
@@ -98,7 +98,7 @@ int64_t DeviceScan::decoded_bytes(const UnitPages& unit) const {
 // `unit` is typical of the scan.
 int64_t DeviceScan::batch_bytes(const UnitPages& unit) const {
   const int64_t all = decoded_bytes(unit) * static_cast<int64_t>(plan_.units.size());
-  return std::min(chunk_bytes_, std::max(kLeastBatchBytes, all / (kBatchesPerLane * decoders_)));
+  return std::min(chunk_bytes_, std::max(kMinBatchBytes, all / (kBatchesPerLane * decoders_)));
 }
 
 // Does not wait for the device.

@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kRegisteredPerCopied = 4;
 
 // Beyond this number of files, the statistics of unmapped files (such as bytes read) are dropped.
-constexpr size_t kMostFiles = 65536;
+constexpr size_t kMaxFiles = 65536;
 
 int64_t bytes_of_block(int64_t file_bytes, int64_t block) {
   return std::min(MappedFiles::kBlockBytes, file_bytes - block * MappedFiles::kBlockBytes);
@@ -90,12 +90,12 @@ MappedFiles::Files::iterator MappedFiles::find_entry(const DataFile& file, Block
   auto known = files_.find(file.path());
   if (known != files_.end() && known->second.identity == file.identity()) return known;
   if (known != files_.end()) outdated = drop(known);
-  if (files_.size() >= kMostFiles) std::erase_if(files_, [](const auto& entry) { return entry.second.mapping == nullptr; });
+  if (files_.size() >= kMaxFiles) std::erase_if(files_, [](const auto& entry) { return entry.second.mapping == nullptr; });
   return files_.emplace(file.path(), MappedFile{file.identity(), nullptr, {}}).first;
 }
 
 bool MappedFiles::map(MappedFile& entry, DataFile& file) {
-  if (entry.mapping == nullptr && mappings_ < kMostMappings) {
+  if (entry.mapping == nullptr && mappings_ < kMaxMappings) {
     entry.mapping = file.map();
     if (entry.mapping != nullptr) ++mappings_;
   }

@@ -26,7 +26,7 @@ class MappedFiles {
   // A copy must not cross a multiple of this offset.
   static constexpr int64_t kBlockBytes = int64_t{64} << 20;
   // A process has a limited number of mappings (65,530 by default), which its allocators need too.
-  static constexpr int64_t kMostMappings = 4096;
+  static constexpr int64_t kMaxMappings = 4096;
 
   // The blocks' bytes are reserved in `memory`.
   MappedFiles(MemoryAccount memory, at::Device device) : memory_(std::move(memory)), device_(device) {}

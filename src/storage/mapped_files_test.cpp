@@ -115,11 +115,11 @@ TEST_F(MappedFilesTest, MapsFilesOnlyWhileTheirBlocksAreRegistered) {
 
 TEST_F(MappedFilesTest, NumberOfMappingsIsBounded) {
   MappedFiles files = make_files(kBlock);
-  for (int64_t i = 0; i < MappedFiles::kMostMappings + 2; ++i) {
+  for (int64_t i = 0; i < MappedFiles::kMaxMappings + 2; ++i) {
     const bool is_mapped = find(files, make_file(std::to_string(i), 1), {{0, 1}}).defined();
-    ASSERT_EQ(is_mapped, i < MappedFiles::kMostMappings);
+    ASSERT_EQ(is_mapped, i < MappedFiles::kMaxMappings);
   }
-  EXPECT_EQ(files.statistics().files, MappedFiles::kMostMappings);
+  EXPECT_EQ(files.statistics().files, MappedFiles::kMaxMappings);
   files.release(1);
   EXPECT_TRUE(find(files, make_file("another", 1), {{0, 1}}).defined());
 }

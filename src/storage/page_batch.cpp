@@ -15,7 +15,7 @@ namespace pistachio {
 namespace {
 
 // Largest plausible compression ratio of a chunk whose footer lacks a plausible uncompressed size.
-constexpr int64_t kMostBelievedCompression = 4096;
+constexpr int64_t kMaxBelievedCompression = 4096;
 // Read from a mapped page: enough for the header and the first values of most pages.
 constexpr int64_t kStartBytes = 1024;
 
@@ -67,8 +67,8 @@ RawPage locate_page(const PageSource& source, ByteRange place) {
   if (int64_t{header.header_bytes} + header.compressed_bytes > place.length)
     throw DataError("page is longer than its index entry says", at_page(source, place.offset));
   const ColumnChunkInfo& chunk = *source.chunk;
-  const int64_t most = chunk.has_uncompressed_bytes ? std::max(chunk.uncompressed_bytes, chunk.pages.length)
-                                                    : chunk.pages.length * kMostBelievedCompression;
+  const int64_t most =
+      chunk.has_uncompressed_bytes ? std::max(chunk.uncompressed_bytes, chunk.pages.length) : chunk.pages.length * kMaxBelievedCompression;
   if (header.uncompressed_bytes > most) {
     throw DataError(
         fmt::format("page claims {} bytes, its whole column chunk at most {}", header.uncompressed_bytes, most),

@@ -120,7 +120,7 @@ std::shared_ptr<const std::vector<PageRange>> parse_ranges(const ParquetFooter& 
 
 constexpr int64_t kMapEntryBytes = 96;
 // Larger directories are not cached but read again.
-constexpr size_t kMostKeptPages = 1 << 16;
+constexpr size_t kMaxKeptPages = 1 << 16;
 
 int64_t memory_of(const PageDirectory* directory) {
   if (directory == nullptr) return kMapEntryBytes;
@@ -158,7 +158,7 @@ Task<std::shared_ptr<const PageDirectory>> PageIndexes::directory(ReadPool& pool
   } catch (const DataError&) {
     // The page headers provide the same information.
   }
-  if (made != nullptr && made->pages.size() > kMostKeptPages) co_return made;
+  if (made != nullptr && made->pages.size() > kMaxKeptPages) co_return made;
   std::lock_guard lock(mutex_);
   if (directories_.emplace(Key{row_group, column}, made).second) memory_bytes_ += memory_of(made.get());
   co_return made;

@@ -18,9 +18,9 @@ namespace pistachio {
 namespace {
 
 // A query may use many tables, and many systems allow 1,024 descriptors per process.
-constexpr size_t kMostOpenFiles = 64;
+constexpr size_t kMaxOpenFiles = 64;
 // Footers loaded concurrently: each may hold a buffer while it waits for its read.
-constexpr size_t kMostOpening = 256;
+constexpr size_t kMaxOpening = 256;
 
 Task<TableFile> open_one(StorageContext& storage, const FoundFile& found, std::shared_ptr<OpenFiles> open_files) {
   TableFile opened;
@@ -154,10 +154,10 @@ Task<ParquetTable> open_table(StorageContext& storage, std::shared_ptr<const Tab
   ParquetTable table;
   table.listing = std::move(listing);
   table.places = std::move(places);
-  auto open_files = std::make_shared<OpenFiles>(kMostOpenFiles);
-  for (size_t begin = 0; begin < table.places.size(); begin += kMostOpening) {
+  auto open_files = std::make_shared<OpenFiles>(kMaxOpenFiles);
+  for (size_t begin = 0; begin < table.places.size(); begin += kMaxOpening) {
     std::vector<Task<TableFile>> opening;
-    for (size_t i = begin; i < std::min(begin + kMostOpening, table.places.size()); ++i)
+    for (size_t i = begin; i < std::min(begin + kMaxOpening, table.places.size()); ++i)
       opening.push_back(open_one(storage, table.listing->files[table.places[i]], open_files));
     Task<std::vector<TableFile>> all = when_all(std::move(opening));
     std::vector<TableFile> opened = co_await all;

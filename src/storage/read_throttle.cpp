@@ -35,8 +35,8 @@ ReadThrottle::Ticket::~Ticket() {
 }
 
 int64_t ReadThrottle::most_at_once() const {
-  constexpr int64_t kLeast = 256 << 10;
-  return std::max(kLeast, limit_.bytes_per_second() / 200);
+  constexpr int64_t kMin = 256 << 10;
+  return std::max(kMin, limit_.bytes_per_second() / 200);
 }
 
 bool ReadThrottle::is_sooner_needed(Place place) {

@@ -100,8 +100,8 @@ UnitSize size_of_row_group(const RowGroupInfo& group, const TableFile& file, con
 // Every part reads the dictionaries and the pages at its edges again: below this size that costs more than another thread gains.
 constexpr int64_t kSmallestPart = 4 << 20;
 // No real row group needs more parts, and no real table more in total; beyond that the counts are wrong.
-constexpr int64_t kMostParts = 4'096;
-constexpr int64_t kMostPartsOfAll = 1 << 20;
+constexpr int64_t kMaxParts = 4'096;
+constexpr int64_t kMaxPartsOfAll = 1 << 20;
 
 // Row groups are cut into parts if they are too large for the memory limit or too few to occupy all threads.
 int64_t parts_of(const UnitSize& size, int64_t rows, size_t row_groups, const ScanLimits& limits, int64_t threads) {
@@ -112,7 +112,7 @@ int64_t parts_of(const UnitSize& size, int64_t rows, size_t row_groups, const Sc
   // Twice the number of threads, so that they finish at about the same time.
   int64_t wanted = (2 * threads + static_cast<int64_t>(row_groups) - 1) / static_cast<int64_t>(row_groups);
   int64_t for_threads = std::min({wanted, bytes / kSmallestPart, rows / limits.chunk_rows});
-  int64_t most_parts = std::clamp<int64_t>(kMostPartsOfAll / static_cast<int64_t>(row_groups), 1, kMostParts);
+  int64_t most_parts = std::clamp<int64_t>(kMaxPartsOfAll / static_cast<int64_t>(row_groups), 1, kMaxParts);
   return std::clamp<int64_t>(std::max(for_memory, for_threads), 1, std::min(std::max<int64_t>(rows, 1), most_parts));
 }
 

@@ -4,7 +4,7 @@ namespace pistachio {
 
 namespace {
 
-constexpr int kMostNesting = 16;
+constexpr int kMaxNesting = 16;
 
 int64_t from_zigzag(uint64_t value) {
   return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
@@ -69,7 +69,7 @@ void ThriftCompactReader::skip_element(Type type, int depth) {
 }
 
 void ThriftCompactReader::skip(Type type, int depth) {
-  if (depth > kMostNesting) throw MalformedThrift("header is nested too deep", position_);
+  if (depth > kMaxNesting) throw MalformedThrift("header is nested too deep", position_);
   switch (type) {
     case Type::Stop:
     case Type::True:

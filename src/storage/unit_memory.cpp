@@ -28,8 +28,8 @@ int64_t conversion_row_bytes(const ParquetColumn& column, const ColumnChunkInfo&
 }  // namespace
 
 int64_t decompressed_bytes(const ColumnChunkInfo& chunk) {
-  constexpr int64_t kMostOfAnyCodec = 64 << 10;
-  int64_t expansion = std::min(largest_expansion(chunk.codec), kMostOfAnyCodec);
+  constexpr int64_t kMaxOfAnyCodec = 64 << 10;
+  int64_t expansion = std::min(largest_expansion(chunk.codec), kMaxOfAnyCodec);
   int64_t most = 0;
   if (__builtin_mul_overflow(chunk.pages.length, expansion, &most)) most = INT64_MAX;
   return std::min(chunk.uncompressed_bytes, most);

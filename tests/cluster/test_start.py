@@ -45,7 +45,7 @@ class LocalCluster(unittest.TestCase):
         os.kill(ranks[2], signal.SIGKILL)
         status, output, errors = ending(process)
         self.assertEqual((status, output), (1, ""))
-        self.assertIn(f"error: rank 2 (process {ranks[2]}) was ended by signal 9 (Killed) before the ranks had met", errors)
+        self.assertIn(f"error: rank 2 (process {ranks[2]}) was ended by signal 9 (Killed) during startup", errors)
 
     def test_topology(self):
         done = pistachio.run("cluster", "-n", 4, "--hosts", 2, "--topology")

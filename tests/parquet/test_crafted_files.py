@@ -91,7 +91,7 @@ class Schemas(CraftedFile):
             schema = [crafted.root()] + [crafted.schema_element(b"g", repetition=crafted.OPTIONAL, children=1)] * groups
             self.write(schema + [crafted.column(crafted.INT64)], crafted.INT64, crafted.data_page(numbers, 3), 3)
             if groups > 1_000:
-                self.assert_refused("more than 1000 groups inside each other")
+                self.assert_refused("more than 1000 levels of nested groups")
             else:
                 self.assertEqual(pistachio.run("schema", self.path).returncode, 0)
 

@@ -179,7 +179,7 @@ class Answers(WithTempDirectory):
     def test_joins(self):
         limited = self.session(*LIMIT, *AS_WRITTEN)
         self.check_same_answers(JOINS, limited)
-        with self.assertRaisesRegex(StatementFailed, "^a subquery used as a value gave more than one row"):
+        with self.assertRaisesRegex(StatementFailed, "^a scalar subquery returned more than one row"):
             limited.run(TWO_ROWS)
         self.assert_nothing_left(limited)
 

@@ -63,12 +63,12 @@ TEST_F(DeviceWaitsTest, QueryWaitsInItsOperators) {
 
 // How many row groups a chunk takes depends on how fast they arrive, so waits are compared with chunks.
 TEST_F(DeviceWaitsTest, WaitsGrowWithChunksNotRowGroups) {
-  constexpr int64_t kMostPerChunk = 32;
+  constexpr int64_t kMaxPerChunk = 32;
   const CountedQuery few = count_waits(4);
   if (!few.device.are_known) GTEST_SKIP() << "CUPTI is missing or in use";
   const CountedQuery many = count_waits(256);
-  EXPECT_LT(few.device.synchronizations, kMostPerChunk * (few.chunks + 2));
-  EXPECT_LT(many.device.synchronizations, kMostPerChunk * (many.chunks + 2));
+  EXPECT_LT(few.device.synchronizations, kMaxPerChunk * (few.chunks + 2));
+  EXPECT_LT(many.device.synchronizations, kMaxPerChunk * (many.chunks + 2));
 }
 
 }  // namespace

@@ -80,8 +80,8 @@ class RowCollector final : public ResultReceiver {
 // Refuses allocations of operators, which must then spill, divide their work or repeat it.
 class RefusedMemory {
  public:
-  explicit RefusedMemory(bool on) { RefusableCall::refuse_all(on); }
-  ~RefusedMemory() { RefusableCall::refuse_all(false); }
+  explicit RefusedMemory(bool on) { RefusableAllocations::refuse_all(on); }
+  ~RefusedMemory() { RefusableAllocations::refuse_all(false); }
   RefusedMemory(const RefusedMemory&) = delete;
   RefusedMemory& operator=(const RefusedMemory&) = delete;
 };
@@ -119,7 +119,7 @@ class SqlTest : public testing::TestWithParam<Run> {
 TEST_P(SqlTest, MatchesExpectedResults) {
   nlohmann::json described = read_config(GetParam().config);
   const bool refuses = described.value("refuse_memory", false);
-  const int64_t refused_before = RefusableCall::count();
+  const int64_t refused_before = RefusableAllocations::count();
   const RefusedMemory refused(refuses);
   Settings settings;
   settings.threads = 2;
@@ -135,7 +135,7 @@ TEST_P(SqlTest, MatchesExpectedResults) {
   for (const SltCase& own : read_slt_file(kRoot + "/tests/sql/" + GetParam().file + ".slt")) run_case(session, own);
   // On a GPU only few tensors are on the host.
   const bool expects_refusals = refuses && engine.device().is_cpu();
-  EXPECT_TRUE(!expects_refusals || RefusableCall::count() > refused_before) << "nothing was refused";
+  EXPECT_TRUE(!expects_refusals || RefusableAllocations::count() > refused_before) << "nothing was refused";
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, SqlTest, testing::ValuesIn(all_runs()),

@@ -20,9 +20,9 @@ constexpr double kTooMuch = 1.25;
 // A bucket is worth taking over if it has more than this fraction of a rank's even share.
 constexpr double kHeavyShare = 0.2;
 // With fewer rows in total, skew does not matter.
-constexpr int64_t kFewestRowsToHelp = 64;
+constexpr int64_t kMinRowsToHelp = 64;
 // Build rows that a rank broadcasts in a round, in bytes summed over the receivers: sending more costs more than it saves.
-constexpr int64_t kMostBroadcastBytes = 32 << 20;
+constexpr int64_t kMaxBroadcastBytes = 32 << 20;
 
 at::Tensor block_of(std::string_view bytes) {
   at::Tensor block = at::empty({static_cast<int64_t>(bytes.size())}, at::kByte);
@@ -128,7 +128,7 @@ BucketHelp::Buckets BucketHelp::choose(const std::vector<std::string>& notes, co
     }
   }
   Buckets chosen(kBuckets);
-  if (total < kFewestRowsToHelp) return chosen;
+  if (total < kMinRowsToHelp) return chosen;
   for (int64_t bucket = 0; bucket < kBuckets; ++bucket) {
     auto place = static_cast<size_t>(bucket);
     bool is_too_much = burdens[static_cast<size_t>(owner_of(bucket, ranks))] > kTooMuch * share;
@@ -145,10 +145,10 @@ std::string BucketHelp::build_rows_of(const Buckets& chosen) {
   std::lock_guard lock(join_mutex_);
   if (join_ == nullptr || std::find(own.begin(), own.end(), true) == own.end()) return "";
   try {
-    std::optional<Chunk> rows = join_->build_rows(own, kMostBroadcastBytes / ranks_);
+    std::optional<Chunk> rows = join_->build_rows(own, kMaxBroadcastBytes / ranks_);
     if (!rows) return "";
     at::Tensor block = pack_chunk(*rows);
-    if (block.numel() > kMostBroadcastBytes / ranks_) return "";
+    if (block.numel() > kMaxBroadcastBytes / ranks_) return "";
     return std::string(reinterpret_cast<const char*>(block.const_data_ptr<uint8_t>()), static_cast<size_t>(block.numel()));
   } catch (const OutOfMemory&) {
     return "";

@@ -14,7 +14,7 @@ namespace {
 // A bucket is spread if it has more than this fraction of a rank's even share of the rows. Smaller buckets even out among the ranks.
 constexpr double kFrequentShare = 0.2;
 // With fewer rows in total, skew does not matter.
-constexpr int64_t kFewestRowsToSpread = 64;
+constexpr int64_t kMinRowsToSpread = 64;
 
 }  // namespace
 
@@ -49,7 +49,7 @@ std::vector<bool> BucketSpread::choose(const std::vector<std::string>& notes, in
     }
   }
   std::vector<bool> of_all(kBuckets);
-  if (total < kFewestRowsToSpread) return of_all;
+  if (total < kMinRowsToSpread) return of_all;
   double share = static_cast<double>(total) / ranks;
   for (size_t i = 0; i < loads.size(); ++i) of_all[i] = static_cast<double>(loads[i]) > kFrequentShare * share;
   return of_all;

@@ -70,13 +70,13 @@ std::vector<int> destinations_of_buckets(const PhysicalExchange& exchange, int r
   return destinations;
 }
 
-std::vector<NextStop> next_stops(const std::vector<const PhysicalExchange*>& chain, int sender, int ranks, bool merges) {
+std::vector<NextHop> next_hops(const std::vector<const PhysicalExchange*>& chain, int sender, int ranks, bool merges) {
   const std::vector<int> combiners = combiners_of_buckets(*chain[0], sender, ranks);
   std::vector<std::vector<int>> destinations;  // by exchange and bucket
   for (const PhysicalExchange* exchange : chain) {
     if (exchange != chain.back()) destinations.push_back(destinations_of_buckets(*exchange, ranks));
   }
-  std::vector<NextStop> stops;
+  std::vector<NextHop> stops;
   for (size_t bucket = 0; bucket < combiners.size(); ++bucket) {
     const int first = destinations[0][bucket];
     if (merges && combiners[bucket] != first) {

@@ -21,17 +21,17 @@ std::vector<int> combiners_of_buckets(const PhysicalExchange& exchange, int send
 std::vector<int> destinations_of_buckets(const PhysicalExchange& exchange, int ranks);
 
 // The next stop of a bucket's rows: they enter exchange `exchange` of a chain, for `rank`.
-struct NextStop {
+struct NextHop {
   size_t exchange = 0;
   int rank = 0;
 
-  bool operator==(const NextStop&) const = default;
+  bool operator==(const NextHop&) const = default;
 };
 
 // For each bucket, where the rows that `sender` has for the first exchange of the chain go. Each exchange of the chain sends them to
 // combiners, except the last, and reads what the one before has merged. Rows skip the exchanges in which their combiner would be their
 // destination. Without `merges`, rows also skip the first one.
-std::vector<NextStop> next_stops(const std::vector<const PhysicalExchange*>& chain, int sender, int ranks, bool merges);
+std::vector<NextHop> next_hops(const std::vector<const PhysicalExchange*>& chain, int sender, int ranks, bool merges);
 
 // The ranks whose rows `rank` merges, if all of them send their rows in hash order; else none.
 std::vector<int> senders_in_hash_order(const CombiningTerms& terms, int rank);

@@ -102,21 +102,21 @@ TEST(CombinersOfBuckets, AlternatingHostsLoadAllTheirRanks) {
   for (size_t bucket = 0; bucket < combiners.size(); ++bucket) EXPECT_EQ(combiners[bucket], expected.at(destinations[bucket]));
 }
 
-TEST(NextStops, OnlyRowsThatLeaveTheHostVisitCombiners) {
+TEST(NextHops, OnlyRowsThatLeaveTheHostVisitCombiners) {
   const PhysicalExchange leaving = exchange_of({0, 0, 1, 1}, true), repartition{.kind = PhysicalExchange::Kind::Repartition};
-  const std::vector<NextStop> merging = next_stops({&leaving, &repartition}, 1, 4, true);
-  const std::vector<NextStop> passing = next_stops({&leaving, &repartition}, 1, 4, false);
+  const std::vector<NextHop> merging = next_hops({&leaving, &repartition}, 1, 4, true);
+  const std::vector<NextHop> passing = next_hops({&leaving, &repartition}, 1, 4, false);
   const std::vector<int> destinations = destinations_of_buckets(leaving, 4);
-  const std::map<int, NextStop> expected = {{0, {1, 0}}, {1, {1, 1}}, {2, {0, 0}}, {3, {0, 1}}};
+  const std::map<int, NextHop> expected = {{0, {1, 0}}, {1, {1, 1}}, {2, {0, 0}}, {3, {0, 1}}};
   for (size_t bucket = 0; bucket < merging.size(); ++bucket) {
     EXPECT_EQ(merging[bucket], expected.at(destinations[bucket])) << bucket;
-    EXPECT_EQ(passing[bucket], (NextStop{1, destinations[bucket]})) << bucket;
+    EXPECT_EQ(passing[bucket], (NextHop{1, destinations[bucket]})) << bucket;
   }
   EXPECT_DOUBLE_EQ(combined_fraction(leaving, 1, 4), 0.5);
 }
 
 // Rank 0 merges nothing on arrival: it has the final aggregation.
-TEST(NextStops, RowsForTheDestinationSkipMergingOnArrival) {
+TEST(NextHops, RowsForTheDestinationSkipMergingOnArrival) {
   PhysicalExchange leaving = exchange_of({0, 0, 1, 1}, false), arriving = leaving;
   const PhysicalExchange gather{.kind = PhysicalExchange::Kind::Gather};
   leaving.combining.again_on_arrival = true;
@@ -124,20 +124,20 @@ TEST(NextStops, RowsForTheDestinationSkipMergingOnArrival) {
   const std::vector<int> arrivals = destinations_of_buckets(leaving, 4);
   for (int sender : {0, 3}) {
     for (bool merges : {false, true}) {
-      const std::vector<NextStop> stops = next_stops({&leaving, &arriving, &gather}, sender, 4, merges);
+      const std::vector<NextHop> stops = next_hops({&leaving, &arriving, &gather}, sender, 4, merges);
       for (size_t bucket = 0; bucket < stops.size(); ++bucket) {
         if (merges && sender == 3) {
           EXPECT_EQ(stops[bucket].exchange, 0u) << bucket;
           EXPECT_GE(stops[bucket].rank, 2) << bucket;
         } else {
-          EXPECT_EQ(stops[bucket], (arrivals[bucket] == 0 ? NextStop{2, 0} : NextStop{1, 1})) << bucket;
+          EXPECT_EQ(stops[bucket], (arrivals[bucket] == 0 ? NextHop{2, 0} : NextHop{1, 1})) << bucket;
         }
       }
     }
   }
-  const std::vector<NextStop> arrived = next_stops({&arriving, &gather}, 2, 4, true);
+  const std::vector<NextHop> arrived = next_hops({&arriving, &gather}, 2, 4, true);
   for (size_t bucket = 0; bucket < arrived.size(); ++bucket)
-    EXPECT_EQ(arrived[bucket], (arrivals[bucket] == 0 ? NextStop{1, 0} : NextStop{0, 1})) << bucket;
+    EXPECT_EQ(arrived[bucket], (arrivals[bucket] == 0 ? NextHop{1, 0} : NextHop{0, 1})) << bucket;
   EXPECT_DOUBLE_EQ(combined_fraction(leaving, 0, 4), 0);
   EXPECT_DOUBLE_EQ(combined_fraction(leaving, 3, 4), 1);
   EXPECT_DOUBLE_EQ(combined_fraction(arriving, 3, 4), 0.5);

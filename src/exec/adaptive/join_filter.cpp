@@ -23,11 +23,11 @@ enum class KeySet : uint8_t { None, Bloom, Bitmap };
 
 // A bitmap is exact and cheaper to test than a Bloom filter, so it may be larger, within limits: at least 128 KiB, at most 8 MiB.
 constexpr int64_t kBitmapGrowth = 8;
-constexpr int64_t kLeastBitmapWords = 1 << 14;
-constexpr int64_t kMostBitmapWords = 1 << 20;
+constexpr int64_t kMinBitmapWords = 1 << 14;
+constexpr int64_t kMaxBitmapWords = 1 << 20;
 
 // With more keys per word nearly all bits are set, and the filter drops nothing.
-constexpr int64_t kMostKeysPerWord = 16;
+constexpr int64_t kMaxKeysPerWord = 16;
 // Rows tested before a filter that passes more than kUselessShare of them is switched off.
 constexpr int64_t kRowsToJudgeBy = 1 << 18;
 constexpr double kUselessShare = 0.8;
@@ -95,7 +95,7 @@ void JoinFilter::publish_local(const std::vector<Column>& keys, const CancelToke
     kernels::key_bitmap_add(local.keys.words, values, *local.keys.base);
   } else {
     const int64_t words = is_exchanged_ ? words_count_ : std::max(words_count_, kernels::key_filter_words(rows));
-    if (rows <= kMostKeysPerWord * words) {
+    if (rows <= kMaxKeysPerWord * words) {
       const at::Tensor hashes = hash_rows(keys, token);
       local.keys.words = at::zeros({words}, hashes.options());
       kernels::key_filter_add(local.keys.words, hashes);
@@ -105,7 +105,7 @@ void JoinFilter::publish_local(const std::vector<Column>& keys, const CancelToke
 }
 
 int64_t JoinFilter::most_bitmap_words() const {
-  return std::clamp(kBitmapGrowth * words_count_, kLeastBitmapWords, kMostBitmapWords);
+  return std::clamp(kBitmapGrowth * words_count_, kMinBitmapWords, kMaxBitmapWords);
 }
 
 void JoinFilter::publish_nothing(bool has_no_rows) {
@@ -225,7 +225,7 @@ JoinFilter::Keys JoinFilter::unite(std::vector<Keys> parts) const {
     }
     const at::Tensor present = values_in_bitmap(part.words, *part.base);
     values += present.numel();
-    if (values > kMostKeysPerWord * words_count_) return {};
+    if (values > kMaxKeysPerWord * words_count_) return {};
     kernels::key_filter_add(all.words, kernels::hash64(present));
   }
   return all;

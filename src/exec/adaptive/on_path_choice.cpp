@@ -11,11 +11,11 @@ namespace pistachio {
 
 namespace {
 
-constexpr size_t kMostChosen = 4096;
+constexpr size_t kMaxChosen = 4096;
 // Rows between two observations: enough to distinguish shares that differ by 0.01. Doubled after each change of the decision, so that it
 // does not oscillate.
 constexpr int64_t kRowsToObserve = 1 << 16;
-constexpr int64_t kMostDoublings = 20;
+constexpr int64_t kMaxDoublings = 20;
 // Rows after whose production their time is measured.
 constexpr int64_t kRowsToTime = 1 << 14;
 // A link this many times as slow as merging hides it.
@@ -78,7 +78,7 @@ void KeySample::add(const at::Tensor& hashes) {
   const at::Tensor chosen = (bits_ == 0 ? hashes : hashes.masked_select(low_bits.eq(0))).to(at::kCPU).contiguous();
   const int64_t* hash = chosen.const_data_ptr<int64_t>();
   chosen_.insert(chosen_.end(), hash, hash + chosen.numel());
-  while (chosen_.size() > kMostChosen) thin();
+  while (chosen_.size() > kMaxChosen) thin();
 }
 
 void KeySample::thin() {
@@ -170,7 +170,7 @@ void OnPathChoice::observe(int64_t added, int64_t merged, int64_t left, int64_t 
   // them underestimates it; the decision is changed only if both agree.
   const int64_t more_merged = merged - merged_;
   const int64_t counted = is_on_ ? more_merged + left - left_ : added - added_;
-  if (counted < kRowsToObserve << std::min<int64_t>(changes_, kMostDoublings)) return;
+  if (counted < kRowsToObserve << std::min<int64_t>(changes_, kMaxDoublings)) return;
   // Averaged with what was known before: for a while, one rank may be far ahead of the others.
   share_ = (share_ + static_cast<double>(more_merged) / static_cast<double>(counted)) / 2;
   // Of the rows that came, or that left: the time includes that of emptying tables.

@@ -20,7 +20,7 @@ namespace pistachio {
 namespace {
 
 // More partitions than this would thrash the TLB.
-constexpr int64_t kMostSortBits = 11;
+constexpr int64_t kMaxSortBits = 11;
 
 // Lets tasks with consecutive numbers go one after the other.
 class Turns {
@@ -85,7 +85,7 @@ class LaneSort {
     keys_ = order_.key_values(rows_, token);
     // Ranges of about a chunk, which a core sorts within its cache, and at least two for each lane.
     const int64_t wanted = std::max<int64_t>((rows_.rows() - 1) / context_.chunk_rows(), 2 * context_.lanes - 1);
-    ranges_.emplace(order_.keys(), keys_, std::min<int64_t>(std::bit_width(static_cast<uint64_t>(wanted)), kMostSortBits), token);
+    ranges_.emplace(order_.keys(), keys_, std::min<int64_t>(std::bit_width(static_cast<uint64_t>(wanted)), kMaxSortBits), token);
     places_.resize(static_cast<size_t>(lane_ranges_.count()));
     words_.resize(static_cast<size_t>(lane_ranges_.count()));
   }

@@ -7,14 +7,14 @@ namespace pistachio {
 void ensure_free_memory(const RunContext& context, int64_t bytes) {
   // As long as operators may retain several times as much, there is enough even if free memory is scattered over many blocks.
   constexpr int64_t kAmple = 4;
-  if (context.spill.has_room(kAmple * bytes) && !RefusableCall::are_refused()) return;
+  if (context.spill.has_room(kAmple * bytes) && !RefusableAllocations::are_refused()) return;
   // The allocator keeps the block for the tensors that follow.
   at::empty({context.device.is_cpu() ? 1 : bytes}, context.tensors_of(at::kByte));
 }
 
 bool finds_free_memory(const RunContext& context, int64_t bytes) {
   try {
-    const RefusableCall call(true);
+    const RefusableAllocations call(true);
     ensure_free_memory(context, bytes);
     return true;
   } catch (const OutOfMemory&) {
@@ -23,9 +23,9 @@ bool finds_free_memory(const RunContext& context, int64_t bytes) {
 }
 
 Task<void> prepare_memory(const RunContext& context, int64_t bytes) {
-  constexpr int kMostAttempts = 3;
+  constexpr int kMaxAttempts = 3;
   if (!context.spill.is_allowed()) co_return;
-  for (int attempt = 0; attempt < kMostAttempts && !finds_free_memory(context, bytes); ++attempt) {
+  for (int attempt = 0; attempt < kMaxAttempts && !finds_free_memory(context, bytes); ++attempt) {
     Task<void> relieving = context.spill.relieve();
     co_await relieving;
   }

@@ -40,8 +40,8 @@ class CombinerRouter final : public RowRouter {
         combined_fraction_(combined_fraction(exchange_, own_, ranks_)),
         keys_(exchange_.keys.empty() ? exchange_.combining.groups : exchange_.keys, layout),
         groups_(exchange_.combining.groups, layout) {
-    const std::vector<NextStop> merging = next_stops(chain, own_, ranks_, true);
-    std::vector<NextStop> passing = next_stops(chain, own_, ranks_, false);
+    const std::vector<NextHop> merging = next_hops(chain, own_, ranks_, true);
+    std::vector<NextHop> passing = next_hops(chain, own_, ranks_, false);
     stops_when_on_ = places_of(merging, context.device);
     stops_when_off_ = places_of(passing, context.device);
     for (size_t bucket = 0; bucket < passing.size(); bucket += kObservedBuckets) passing[bucket] = merging[bucket];
@@ -84,11 +84,11 @@ class CombinerRouter final : public RowRouter {
   using Clock = std::chrono::steady_clock;
 
   // Index of the rows of a stop among the parts of a chunk.
-  int64_t place_of(const NextStop& stop) const { return static_cast<int64_t>(stop.exchange) * ranks_ + stop.rank; }
+  int64_t place_of(const NextHop& stop) const { return static_cast<int64_t>(stop.exchange) * ranks_ + stop.rank; }
 
-  at::Tensor places_of(const std::vector<NextStop>& stops, at::Device device) const {
+  at::Tensor places_of(const std::vector<NextHop>& stops, at::Device device) const {
     at::Tensor made = at::empty({static_cast<int64_t>(stops.size())}, at::kLong);
-    std::transform(stops.begin(), stops.end(), made.mutable_data_ptr<int64_t>(), [&](const NextStop& stop) { return place_of(stop); });
+    std::transform(stops.begin(), stops.end(), made.mutable_data_ptr<int64_t>(), [&](const NextHop& stop) { return place_of(stop); });
     return copied_to(made, device);
   }
 

@@ -14,7 +14,7 @@ namespace pistachio {
 namespace {
 
 // Bytes of kept rows from which the router is settled with what it has seen, and producers that may wait do.
-constexpr int64_t kMostKept = 32 << 20;
+constexpr int64_t kMaxKept = 32 << 20;
 // Larger messages are split: a message must fit into memory and into one send of the transport.
 constexpr int64_t kLargestMessage = 64 << 20;
 constexpr int64_t kLargestWholeMessage = 512 << 20;  // with schedule.one_message
@@ -22,7 +22,7 @@ constexpr int64_t kLargestWholeMessage = 512 << 20;  // with schedule.one_messag
 // are, the closer together equal keys of several ranks arrive.
 constexpr int64_t kLargestToCombiner = 192 << 10;
 // Rows that stay on their rank are not copied into larger messages if they have at least these bytes.
-constexpr int64_t kLeastUncopied = 64 << 10;
+constexpr int64_t kMinUncopied = 64 << 10;
 // Memory to route a chunk: hashes, places and the rows by rank.
 constexpr int64_t kRoutedBytesPerByte = 2;
 
@@ -93,7 +93,7 @@ Task<void> ExchangeSink::consume(int, Chunk chunk) {
 
 bool ExchangeSink::exceeds_buffer() {
   std::lock_guard lock(kept_mutex_);
-  return !is_settled_ && kept_.bytes() > kMostKept;
+  return !is_settled_ && kept_.bytes() > kMaxKept;
 }
 
 // Never waits: another rank, which has not yet inspected enough rows, may need output of this one to get them.
@@ -102,7 +102,7 @@ bool ExchangeSink::keep(const Chunk& chunk) {
   std::lock_guard lock(kept_mutex_);
   if (is_settled_) return false;
   kept_.add(chunk);
-  if (!has_inspected_enough_ && (router_->inspect(chunk) || kept_.bytes() > kMostKept)) end_inspection();
+  if (!has_inspected_enough_ && (router_->inspect(chunk) || kept_.bytes() > kMaxKept)) end_inspection();
   return true;
 }
 
@@ -194,7 +194,7 @@ Task<void> ExchangeSink::route(Chunk chunk) {
 
 bool ExchangeSink::is_message(const Buffer& buffer, const Chunk& part, const Chunk& chunk) const {
   return buffer.rank == context_.exchanges->rank() && part.rows() == chunk.rows() && !context_.schedule.hold_rows &&
-         part.memory_bytes() >= kLeastUncopied;
+         part.memory_bytes() >= kMinUncopied;
 }
 
 int64_t ExchangeSink::message_bytes(const PhysicalExchange& exchange, int rank) const {

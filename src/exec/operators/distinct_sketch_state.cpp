@@ -18,7 +18,7 @@ namespace pistachio {
 namespace {
 
 // A larger set costs more than a sketch.
-constexpr int64_t kMostExact = 64;
+constexpr int64_t kMaxExact = 64;
 constexpr int64_t kHashBytes = sizeof(int64_t);
 // Rows that a CPU adds at a time: once a group gets its sketch in one strip, its rows bypass the table in the next.
 constexpr int64_t kRowsPerSketchStrip = 1 << 15;
@@ -112,7 +112,7 @@ void DistinctSketchState::insert_strip(at::Tensor ids, at::Tensor hashes) {
   if (added == 0) return;
   const at::Tensor grown = entries_->keys()[0].slice(before, added).values();
   kernels::segment_count(counts_, grown);
-  start_sketches(kernels::compress(grown, kernels::gather_rows(counts_, grown).gt(kMostExact)));
+  start_sketches(kernels::compress(grown, kernels::gather_rows(counts_, grown).gt(kMaxExact)));
 }
 
 void DistinctSketchState::start_sketches(const at::Tensor& groups) {
@@ -220,7 +220,7 @@ int64_t DistinctSketchState::memory_bytes() const {
 int64_t DistinctSketchState::most_bytes_with(int64_t rows) const {
   // A full tensor is copied into one of twice the size; both exist meanwhile. A sketch takes as much memory as the entries it replaces.
   const int64_t own = memory_bytes() - entries_->memory_bytes();
-  constexpr int64_t bytes_per_row = 2 * 2 * sizeof(int64_t) + 2 * kernels::sketch_registers / kMostExact;
+  constexpr int64_t bytes_per_row = 2 * 2 * sizeof(int64_t) + 2 * kernels::sketch_registers / kMaxExact;
   return entries_->most_bytes_with(rows) + 3 * own + rows * bytes_per_row;
 }
 

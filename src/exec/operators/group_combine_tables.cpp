@@ -177,9 +177,9 @@ std::vector<Chunk> CombineTables::flush_idle(SteadyTime since) {
 }
 
 int64_t combine_table_bits(int lanes) {
-  constexpr int64_t kMostBits = 6;
+  constexpr int64_t kMaxBits = 6;
   int64_t bits = 0;
-  while (lanes > 1 && bits < kMostBits && (int64_t{1} << bits) < 2 * lanes) ++bits;
+  while (lanes > 1 && bits < kMaxBits && (int64_t{1} << bits) < 2 * lanes) ++bits;
   return bits;
 }
 

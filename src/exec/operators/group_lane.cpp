@@ -11,7 +11,7 @@ namespace {
 // Rows looked up between two checks of whether the table is full: few enough for its tensors to stay in the L2 cache.
 constexpr int64_t kStripRows = 1 << 16;
 // A table with fewer rows per group than this does not pay.
-constexpr double kLeastReduction = 2;
+constexpr double kMinReduction = 2;
 // Partitions are this large if they are not too many: with fewer rows, kernel calls would cost more than the rows. Most states are of
 // different groups, whose table should fit into the cache.
 constexpr int64_t kPartitionStates = 1 << 15;
@@ -81,7 +81,7 @@ void GroupLane::add_strips(const std::vector<Column>& columns, int64_t rows, con
     const auto added = static_cast<double>(table_.groups() - groups_before);
     new_groups_per_row_ = added / static_cast<double>(count);
     if (static_cast<double>(table_.groups()) + added <= static_cast<double>(table_limit_)) continue;
-    passes_on_rows_ = static_cast<double>(table_rows_) < kLeastReduction * static_cast<double>(table_.groups());
+    passes_on_rows_ = static_cast<double>(table_rows_) < kMinReduction * static_cast<double>(table_.groups());
     const int64_t groups = table_.groups();
     pass_on_table(token);
     if (!passes_on_rows_) table_.reserve(groups);
@@ -103,7 +103,7 @@ void GroupLane::condense(const CancelToken& token) {
   for (int64_t partition = 0; partition < int64_t{1} << bits; ++partition) {
     const LaneGroups merged = group_partition(plan_, only_this, partition, bits, token);
     const auto groups = static_cast<double>(merged.groups() << bits);
-    if (partition == 0 && groups * kLeastReduction > static_cast<double>(rows_before)) {
+    if (partition == 0 && groups * kMinReduction > static_cast<double>(rows_before)) {
       condense_at_ *= 2;
       return;
     }

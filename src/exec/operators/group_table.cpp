@@ -25,7 +25,7 @@ namespace {
 constexpr int64_t kFirstCapacity = 1024;  // 16 KiB: fits into the L1 cache
 constexpr int64_t kGrowth = 4;
 constexpr int64_t kKeyBytes = 32;  // typical bytes of a key column per new group
-constexpr int kMostAttempts = 64;
+constexpr int kMaxAttempts = 64;
 constexpr int64_t kRowsPerStrip = 1 << 20;  // between two polls of the token
 
 }  // namespace
@@ -76,7 +76,7 @@ at::Tensor GroupTable::assign_all(const std::vector<Column>& keys, int64_t rows,
 }
 
 at::Tensor GroupTable::assign_strip(const std::vector<Column>& keys, const at::Tensor& hashes, int attempt, const CancelToken& token) {
-  ENSURE_LT(attempt, kMostAttempts);
+  ENSURE_LT(attempt, kMaxAttempts);
   const int64_t groups_before = groups_;
   at::Tensor ids = find_or_add(keys, hashes, token);
   // The hash is a permutation of the key values and thus exact, but the hash of NULL may collide with one of them.

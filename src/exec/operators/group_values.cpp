@@ -12,7 +12,7 @@ namespace pistachio {
 namespace {
 
 // The buffer is compacted once replaced texts take more bytes than current ones, and at least this many.
-constexpr int64_t kLeastGarbage = 1 << 20;
+constexpr int64_t kMinGarbage = 1 << 20;
 
 }  // namespace
 
@@ -70,7 +70,7 @@ void GroupValues::replace_texts(const at::Tensor& groups, const Column& texts) {
   values_.index_copy_(0, groups, offsets.slice(0, 0, groups.numel()) + used_);
   ends_.index_copy_(0, groups, offsets.slice(0, 1) + used_);
   used_ += bytes.numel();
-  if (used_ - live_ > std::max(kLeastGarbage, live_)) compact();
+  if (used_ - live_ > std::max(kMinGarbage, live_)) compact();
 }
 
 void GroupValues::compact() {

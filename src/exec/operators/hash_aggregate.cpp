@@ -22,15 +22,15 @@ namespace {
 
 // Fewer groups than this are merged without partitioning, which would not pay.
 constexpr int64_t kSmallMerge = 4096;
-constexpr int64_t kMostPartitionBits = 6;
+constexpr int64_t kMaxPartitionBits = 6;
 // With in_hash_order, so that no partition is much of all rows.
-constexpr int64_t kLeastOrderedBits = 4;
+constexpr int64_t kMinOrderedBits = 4;
 constexpr int64_t kPartitionsPerLane = 4;
 // Groups, or members of a DISTINCT set, per partition: with fewer, the kernel calls per partition cost more than its rows.
 constexpr int64_t kRowsPerPartition = 8192;
 
 int64_t bits_for_rows(int64_t rows, int64_t least) {
-  return std::clamp<int64_t>(std::bit_width(static_cast<uint64_t>(rows / kRowsPerPartition)), least, kMostPartitionBits);
+  return std::clamp<int64_t>(std::bit_width(static_cast<uint64_t>(rows / kRowsPerPartition)), least, kMaxPartitionBits);
 }
 
 // Row numbers ordered by the partition of their group's hash.
@@ -234,7 +234,7 @@ GroupingPlan HashAggregateOperator::grouping_plan(const RunContext& context) con
       group_types_, running_, make_inputs(), stage_ == AggregateStage::Final, context.device, context.settings().group_table_limit};
   // Kernel calls of a partition cost as much as hundreds of rows: no more partitions than lanes need to share the work evenly.
   const auto partitions = static_cast<uint64_t>(kPartitionsPerLane * context.lanes - 1);
-  plan.least_partition_bits = std::clamp<int64_t>(std::bit_width(partitions), in_hash_order_ ? kLeastOrderedBits : 0, kMostPartitionBits);
+  plan.least_partition_bits = std::clamp<int64_t>(std::bit_width(partitions), in_hash_order_ ? kMinOrderedBits : 0, kMaxPartitionBits);
   return plan;
 }
 
@@ -379,7 +379,7 @@ Task<bool> HashAggregateOperator::emit_lane(RunContext& context, LaneGroups& lan
     co_return true;
   }
   // In the order in which merge_lanes would emit them.
-  const int64_t bits = bits_for_rows(lane.groups(), kLeastOrderedBits);
+  const int64_t bits = bits_for_rows(lane.groups(), kMinOrderedBits);
   const std::vector<Column> keys(rows.columns().begin(), rows.columns().begin() + static_cast<int64_t>(groups_.size()));
   const auto [order, offsets] = kernels::partition_rows(hash_rows(keys, task.token), bits);
   const int64_t* offset = offsets.const_data_ptr<int64_t>();
@@ -440,7 +440,7 @@ int64_t HashAggregateOperator::partition_bits(const Lanes& lanes) const {
     rows += largest;
   }
   if (groups < kSmallMerge) return 0;
-  return bits_for_rows(rows, in_hash_order_ ? kLeastOrderedBits : 1);
+  return bits_for_rows(rows, in_hash_order_ ? kMinOrderedBits : 1);
 }
 
 Task<bool> HashAggregateOperator::merge_lanes(RunContext& context, const MemoryAccount& account, const Lanes& lanes, ChunkSink& sink) {

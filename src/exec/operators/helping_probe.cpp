@@ -15,7 +15,7 @@ namespace pistachio {
 namespace {
 
 // More build rows than this are not worth broadcasting.
-constexpr int64_t kMostSharedRows = 1 << 17;
+constexpr int64_t kMaxSharedRows = 1 << 17;
 
 }  // namespace
 
@@ -67,7 +67,7 @@ std::optional<Chunk> HelpingProbe::build_rows(const BucketHelp::Buckets& buckets
     int64_t rows = kernels::count_true(mask);
     if (rows == 0) continue;
     found_rows += rows;
-    if (found_rows > kMostSharedRows) return std::nullopt;
+    if (found_rows > kMaxSharedRows) return std::nullopt;
     Chunk selected = select_rows(part, mask, rows);
     std::vector<Column> columns;  // copies without the texts of unselected rows
     for (const Column& column : selected.columns()) columns.push_back(own_column(column));

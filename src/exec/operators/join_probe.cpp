@@ -27,7 +27,7 @@ void refuse_second_match(const RowPairs& pairs, const at::Tensor& matched) {
   const int64_t count = pairs.left.numel();
   bool again = count > 1 && pairs.left.slice(0, 1).eq(pairs.left.slice(0, 0, count - 1)).any().item<bool>();
   again = again || matched.index_select(0, pairs.left).any().item<bool>();
-  if (again) throw UserError("a subquery used as a value gave more than one row");
+  if (again) throw UserError("a scalar subquery returned more than one row");
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ Task<void> JoinProbe::consume(int lane, Chunk chunk) {
   while (!ranges.is_done() && !is_full()) {
     Task<Started> starting = make_next(context_, ranges, begin);
     Started started = co_await starting;
-    Task<void> matching = match_found(lane, started.rows, *started.search, started.state);
+    Task<void> matching = probe_matches(lane, started.rows, *started.search, started.state);
     co_await matching;
     if (is_full()) co_return;
     Task<void> finishing = finish(lane, started.rows, started.state);
@@ -97,11 +97,11 @@ Task<void> JoinProbe::match(int lane, const Chunk& chunk, LeftState& state) {
   auto begin = [&] { return start(chunk, task.token); };
   Task<std::unique_ptr<JoinCandidates::Search>> starting = with_relief(context_, begin);
   const std::unique_ptr<JoinCandidates::Search> search = co_await starting;
-  Task<void> matching = match_found(lane, chunk, *search, state);
+  Task<void> matching = probe_matches(lane, chunk, *search, state);
   co_await matching;
 }
 
-Task<void> JoinProbe::match_found(int lane, const Chunk& chunk, JoinCandidates::Search& search, LeftState& state) {
+Task<void> JoinProbe::probe_matches(int lane, const Chunk& chunk, JoinCandidates::Search& search, LeftState& state) {
   while (!is_full()) {
     int64_t most = most_pairs_;
     auto find = [&] {
@@ -111,14 +111,14 @@ Task<void> JoinProbe::match_found(int lane, const Chunk& chunk, JoinCandidates::
     Task<std::optional<RowPairs>> finding = with_relief(context_, find);
     const std::optional<RowPairs> found = co_await finding;
     if (!found) co_return;
-    Task<void> using_found = use_pairs(lane, chunk, *found, state);
+    Task<void> using_found = process_pairs(lane, chunk, *found, state);
     co_await using_found;
     // A chunk may have any number of candidates: yield to other tasks and poll for cancellation.
     co_await reschedule();
   }
 }
 
-Task<void> JoinProbe::use_pairs(int lane, const Chunk& chunk, const RowPairs& found, LeftState& state) {
+Task<void> JoinProbe::process_pairs(int lane, const Chunk& chunk, const RowPairs& found, LeftState& state) {
   const TaskContext& task = co_await current_context();
   struct Tested {
     Pairs pairs;

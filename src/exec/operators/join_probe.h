@@ -42,8 +42,8 @@ class JoinProbe final : public ChunkSink {
 
   static std::optional<PairCondition> make_condition(const JoinShape& shape, const std::vector<ExpressionPtr>& conditions);
   std::unique_ptr<JoinCandidates::Search> start(const Chunk& chunk, const CancelToken& token) const;
-  Task<void> match_found(int lane, const Chunk& chunk, JoinCandidates::Search& search, LeftState& state);
-  Task<void> use_pairs(int lane, const Chunk& chunk, const RowPairs& found, LeftState& state);
+  Task<void> probe_matches(int lane, const Chunk& chunk, JoinCandidates::Search& search, LeftState& state);
+  Task<void> process_pairs(int lane, const Chunk& chunk, const RowPairs& found, LeftState& state);
   Pairs test(const Chunk& chunk, RowPairs found, const CancelToken& token) const;
   void compare(const Chunk& chunk, Pairs& pairs, const CancelToken& token) const;
   Chunk gather(const Chunk& chunk, const Pairs& pairs, const std::vector<size_t>& left, const std::vector<size_t>& right) const;

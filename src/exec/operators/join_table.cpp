@@ -19,8 +19,8 @@ namespace {
 // Buckets of a partition, which stay in the cache of a core while its rows are sorted into them.
 constexpr int64_t kBucketBits = 13;
 // Most tables have at least this many partitions, for all lanes to have some. Beyond 2^11, scattering would thrash the TLB.
-constexpr int64_t kLeastPartBits = 3;
-constexpr int64_t kMostPartBits = 11;
+constexpr int64_t kMinPartBits = 3;
+constexpr int64_t kMaxPartBits = 11;
 
 class LaneBuild {
  public:
@@ -29,7 +29,7 @@ class LaneBuild {
         valid_(valid),
         lane_ranges_(context, keys[0].rows()),
         bits_(kernels::join_bucket_bits(keys[0].rows())),
-        part_bits_(std::clamp(bits_ - kBucketBits, std::min(bits_, kLeastPartBits), kMostPartBits)),
+        part_bits_(std::clamp(bits_ - kBucketBits, std::min(bits_, kMinPartBits), kMaxPartBits)),
         ranges_(static_cast<size_t>(lane_ranges_.count())),
         places_(ranges_.size()) {}
 

@@ -37,7 +37,7 @@ Task<void> PartitionedJoin::join(const SpilledChunks& build, const SpilledChunks
   const int64_t wanted = build.bytes() + shape_.bytes_of_table(build.bytes(), build.rows());
   Task<void> making = context_.spill.make_room(wanted);
   co_await making;
-  if (context_.spill.fits(wanted) || shape_.plan.keys.empty() || level > SpilledPartitions::kMostLevels || (has_frequent_key && level > 1)) {
+  if (context_.spill.fits(wanted) || shape_.plan.keys.empty() || level > SpilledPartitions::kMaxLevels || (has_frequent_key && level > 1)) {
     Task<void> joining = join_by_blocks(build, left);
     co_await joining;
     co_return;

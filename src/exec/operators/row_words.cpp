@@ -11,7 +11,7 @@ namespace {
 
 using kernels::MergeOp;
 
-constexpr size_t kMostKeys = 63;  // bits in the null word
+constexpr size_t kMaxKeys = 63;  // bits in the null word
 
 // Of the words of the state columns; empty if the state cannot be encoded as words.
 std::vector<MergeOp> merges_of(const AggregateCall& call) {
@@ -58,7 +58,7 @@ at::Tensor either(const at::Tensor& one, const at::Tensor& other) {
 }  // namespace
 
 std::optional<RowWords> RowWords::of(const CombinedColumns& columns) {
-  if (columns.keys.empty() || columns.keys.size() > kMostKeys) return std::nullopt;
+  if (columns.keys.empty() || columns.keys.size() > kMaxKeys) return std::nullopt;
   RowWords made;
   made.columns_ = columns.columns;
   auto add_column = [&](LogicalType type) {

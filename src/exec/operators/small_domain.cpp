@@ -12,8 +12,8 @@ namespace pistachio {
 namespace {
 
 // Clearing and scanning the table of combinations must cost less than hashing the rows, and the table must fit into the L2 cache.
-constexpr int64_t kMostPlaces = 1 << 15;
-constexpr int64_t kLeastRows = 256;
+constexpr int64_t kMaxPlaces = 1 << 15;
+constexpr int64_t kMinRows = 256;
 
 }  // namespace
 
@@ -31,8 +31,8 @@ std::optional<SmallDomain::Digit> SmallDomain::digit_of(const Column& key, int64
 }
 
 std::optional<SmallDomain> SmallDomain::of(const std::vector<Column>& keys, int64_t rows) {
-  if (rows < kLeastRows) return std::nullopt;
-  const int64_t most = std::min(kMostPlaces, rows / 2);
+  if (rows < kMinRows) return std::nullopt;
+  const int64_t most = std::min(kMaxPlaces, rows / 2);
   SmallDomain made;
   for (const Column& key : keys) {
     std::optional<Digit> digit = digit_of(key, most / made.size_);

@@ -25,7 +25,7 @@ SortOperator::SortOperator(OperatorPtr input, const PhysicalSort& sort, std::vec
 namespace {
 
 // With a LIMIT up to this, only the best rows are kept; with a larger one all rows are sorted.
-constexpr int64_t kMostKept = 1 << 20;
+constexpr int64_t kMaxKept = 1 << 20;
 
 }  // namespace
 
@@ -79,7 +79,7 @@ class SortOperator::BestRows final : public ChunkSink {
 };
 
 Task<void> SortOperator::produce(RunContext& context, ChunkSink& sink) {
-  const bool keeps_best = limit_ && *limit_ <= kMostKept;
+  const bool keeps_best = limit_ && *limit_ <= kMaxKept;
   const auto rows = std::make_shared<SortableRows>(context, order_, limit_, types_, metrics_);
   context.spill.add(rows);
   Task<void> retaining = keeps_best ? retain_best(context, *rows) : retain_all(context, *rows);

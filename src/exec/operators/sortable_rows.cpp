@@ -12,7 +12,7 @@ namespace {
 
 // Pieces are as small as disks handle well, so that many runs can be merged at once.
 constexpr int64_t kPiecesPerBatch = 16;
-constexpr int64_t kLeastPieceBytes = 64 << 10;
+constexpr int64_t kMinPieceBytes = 64 << 10;
 // Rows beyond the limit that are added, at least, before rows are dropped.
 constexpr int64_t kRowsBetweenChoices = 1 << 10;
 
@@ -71,7 +71,7 @@ Task<void> SortableRows::keep_best() {
 }
 
 int64_t SortableRows::bytes_per_piece() const {
-  return std::max(kLeastPieceBytes, context_.spill.batch_bytes() / kPiecesPerBatch);
+  return std::max(kMinPieceBytes, context_.spill.batch_bytes() / kPiecesPerBatch);
 }
 
 size_t SortableRows::runs_per_merge() const {

@@ -101,7 +101,7 @@ std::exception_ptr SpillableGroups::add_now(Lane& lane, const std::vector<Column
   if (!was_empty) {
     if (context_.spill.is_allowed())
       ensure_free_memory(context_, lane.groups->most_further_bytes(rows) + bytes_of_temporaries(columns, rows));
-    RefusableCall::end();
+    RefusableAllocations::end();
   }
   if (was_empty) {
     // Into new tables, which are dropped if it fails.

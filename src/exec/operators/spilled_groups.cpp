@@ -83,7 +83,7 @@ Task<void> SpilledGroups::merge_partition(int lane, const Parts& parts, size_t p
       Reservation ahead = co_await reserving;
       const bool fits = ahead.bytes() >= more && (!context_.spill.is_forced() || context_.spill.fits(more)) &&
                         finds_free_memory(context_, more + kCopiesOfRows * rows.pieces()[piece].bytes());
-      if (groups.groups() > 0 && level <= SpilledPartitions::kMostLevels && !fits) {
+      if (groups.groups() > 0 && level <= SpilledPartitions::kMaxLevels && !fits) {
         ahead.release();
         Parts split_parts;
         Task<void> splitting = split(groups, parts, partition, part, piece, split_parts, level);

@@ -9,7 +9,7 @@ namespace pistachio {
 namespace {
 
 // Dictionaries cached at a time: every rank and row group may have its own, each of which is used for a while.
-constexpr size_t kMostDictionaries = 256;
+constexpr size_t kMaxDictionaries = 256;
 
 }  // namespace
 
@@ -27,7 +27,7 @@ at::Tensor TextInterner::numbers_of(const Column& texts, const CancelToken& toke
 const at::Tensor& TextInterner::numbers_of_entries(const std::shared_ptr<const Column>& dictionary, const CancelToken& token) {
   auto found = known_.find(dictionary.get());
   if (found != known_.end() && found->second.dictionary.lock() == dictionary) return found->second.numbers;
-  if (known_.size() >= kMostDictionaries) {
+  if (known_.size() >= kMaxDictionaries) {
     known_.clear();
     known_bytes_ = 0;
   }

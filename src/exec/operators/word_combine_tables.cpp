@@ -28,7 +28,7 @@ constexpr int64_t kPartitions = int64_t{1} << kPartitionBits;
 // two keys that keep evicting each other from the first table meet different slots of the second and are merged there. Then they return.
 constexpr int64_t kSlotsPerRow = 2;
 constexpr int64_t kSlotsPerSecondSlot = 2;
-constexpr int64_t kFewestSlots = 64;
+constexpr int64_t kMinSlots = 64;
 // A partition that was merged because memory was full stays if that made it smaller by this factor.
 constexpr int64_t kWorthKeeping = 2;
 // Rows of a chunk in hash order are cut at the boundaries of partitions; with shorter runs of a partition than this, they are sorted.
@@ -307,8 +307,8 @@ class WordCombineTables final : public CombineTables {
 
   // The rows, of which those with equal keys are merged, but for a few.
   at::Tensor merged(const at::Tensor& words) {
-    const int64_t most_slots = std::max(kFewestSlots, most_bytes_ / row_bytes());
-    const int64_t wanted = std::clamp(words.size(0) * kSlotsPerRow, kFewestSlots, most_slots);
+    const int64_t most_slots = std::max(kMinSlots, most_bytes_ / row_bytes());
+    const int64_t wanted = std::clamp(words.size(0) * kSlotsPerRow, kMinSlots, most_slots);
     const auto slots = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(wanted)));
     Table first = make_table(slots);
     at::Tensor displaced = combine(first, words);
@@ -335,7 +335,7 @@ class WordCombineTables final : public CombineTables {
   // With fewer slots if there is no memory for so many.
   Table make_table(int64_t slots) const {
     std::optional<Reservation> memory = account_.try_reserve(slots * row_bytes(), ReservationKind::Held);
-    if (!memory) slots = std::min(slots, kFewestSlots);
+    if (!memory) slots = std::min(slots, kMinSlots);
     Table table{at::empty({slots, words_.width()}, at::kLong), std::move(memory)};
     table.entries.select(1, 0).zero_();
     return table;

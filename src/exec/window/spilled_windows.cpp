@@ -57,7 +57,7 @@ Task<void> SpilledWindows::compute_alone(const SpilledChunks& rows, int level, i
   const int64_t wanted = bytes_to_compute(rows);
   Task<void> making = context_.spill.make_room(wanted);
   co_await making;
-  if (context_.spill.fits(wanted) || plan_.partition.empty() || level > SpilledPartitions::kMostLevels || (is_frequent && level > 1)) {
+  if (context_.spill.fits(wanted) || plan_.partition.empty() || level > SpilledPartitions::kMaxLevels || (is_frequent && level > 1)) {
     Reservation memory;
     try {
       memory = account_.reserve_now(wanted, ReservationKind::Held);

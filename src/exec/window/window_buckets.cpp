@@ -18,9 +18,9 @@ namespace pistachio {
 namespace {
 
 // Rows of a bucket: with more the words of a sort do not stay in the cache, with fewer the calls for each bucket cost more than its rows.
-constexpr int64_t kMostRowsPerBucket = 64 << 10;
+constexpr int64_t kMaxRowsPerBucket = 64 << 10;
 constexpr int64_t kChunksPerBucket = 4;
-constexpr int64_t kMostBucketBits = 10;
+constexpr int64_t kMaxBucketBits = 10;
 // Buckets' worth of rows that are divided together.
 constexpr int64_t kBucketsPerShard = 4;
 // Other parts of the engine use the bits of the hashes as they are, or combined with other numbers.
@@ -64,7 +64,7 @@ int64_t WindowBuckets::Shard::begin(int64_t bucket) const {
 Task<void> WindowBuckets::divide(WindowRows::Pieces pieces, OperatorMetrics& metrics) {
   const TaskContext& task = co_await current_context();
   memory_ = std::move(pieces.memory);
-  const int64_t rows_per_bucket = std::min(kMostRowsPerBucket, kChunksPerBucket * context_.settings().chunk_rows);
+  const int64_t rows_per_bucket = std::min(kMaxRowsPerBucket, kChunksPerBucket * context_.settings().chunk_rows);
   const int64_t rows_per_shard = kBucketsPerShard * rows_per_bucket;
   int64_t rows = 0;
   std::vector<std::vector<Chunk>> groups;
@@ -79,7 +79,7 @@ Task<void> WindowBuckets::divide(WindowRows::Pieces pieces, OperatorMetrics& met
     groups.back().push_back(std::move(piece));
   }
   if (!plan_.partition.empty() && rows > rows_per_bucket)
-    bits_ = std::min<int64_t>(kMostBucketBits, std::bit_width(static_cast<uint64_t>(rows / rows_per_bucket)));
+    bits_ = std::min<int64_t>(kMaxBucketBits, std::bit_width(static_cast<uint64_t>(rows / rows_per_bucket)));
   shards_.resize(groups.size());
   auto divide_group = [&](int, int64_t group) -> Task<void> {
     std::vector<Chunk>& chunks = groups[static_cast<size_t>(group)];

@@ -21,7 +21,7 @@ struct JoinTablePaths {
 };
 
 // More rows would need wider arithmetic for their keys.
-constexpr int64_t kMostJoinRows = 2'000'000'000;
+constexpr int64_t kMaxJoinRows = 2'000'000'000;
 
 // Generates the tables in the folder unless they exist. Throws UserError.
 JoinTablePaths ensure_join_tables(const std::string& folder, const JoinTables& tables);

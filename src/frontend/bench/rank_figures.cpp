@@ -12,7 +12,7 @@ namespace {
 // Shorter runs are dominated by query startup and teardown. Cores cannot be slowed down, so a balance with them uses the query's own time.
 constexpr double kShortestBalanced = 0.05;
 constexpr double kShortestWithCores = 0.001;
-constexpr double kTimesTheCores = 3;
+constexpr double kBalanceFactor = 3;
 
 }  // namespace
 
@@ -92,7 +92,7 @@ BalancedLimits balance(Balance how, const RunFigures& free, int ranks) {
   if (free.bytes_read == 0) throw UserError("--balance: the query reads nothing, so there is no storage to balance");
   if (free.bytes_received == 0) throw UserError("--balance: the query moves no rows between ranks, so there is no link to balance");
   double seconds = how == Balance::All ? std::max(kShortestWithCores, free.core_seconds)
-                                       : std::max(kShortestBalanced, free.core_seconds * kTimesTheCores);
+                                       : std::max(kShortestBalanced, free.core_seconds * kBalanceFactor);
   auto limit = [&](double bytes) { return std::max<int64_t>(1, static_cast<int64_t>(bytes / seconds)); };
   return {limit(static_cast<double>(free.bytes_read) / ranks), limit(static_cast<double>(free.bytes_received)), seconds};
 }

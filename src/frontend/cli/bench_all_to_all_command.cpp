@@ -30,7 +30,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kColumns = 4;
 // More messages would not change the result.
-constexpr int64_t kMostMessages = 4096;
+constexpr int64_t kMaxMessages = 4096;
 
 // Bytes per second into one rank; nullopt if not measured.
 struct SizeFigures {
@@ -64,7 +64,7 @@ std::vector<int64_t> message_sizes(const CommandArguments& arguments) {
 }
 
 int64_t messages_of(int64_t message_bytes, int64_t bytes) {
-  return std::clamp<int64_t>(bytes / message_bytes, 2, kMostMessages);
+  return std::clamp<int64_t>(bytes / message_bytes, 2, kMaxMessages);
 }
 
 // Runs on the other ranks.

@@ -22,7 +22,7 @@ std::vector<OptionDescription> with_common_options(std::vector<OptionDescription
 
 int rank_count(const CommandArguments& arguments) {
   int64_t ranks = arguments.count("--ranks", 2);
-  if (ranks > kMostBenchRanks) throw UsageError(fmt::format("--ranks {}: at most {} are started on one machine", ranks, kMostBenchRanks));
+  if (ranks > kMaxBenchRanks) throw UsageError(fmt::format("--ranks {}: at most {} are started on one machine", ranks, kMaxBenchRanks));
   return static_cast<int>(ranks);
 }
 
@@ -64,8 +64,8 @@ void refuse_words(const CommandArguments& arguments) {
 }
 
 JoinTablePaths join_tables_for(const CommandArguments& arguments, JoinTables tables) {
-  if (std::max(tables.build_rows, tables.probe_rows) > kMostJoinRows)
-    throw UsageError(fmt::format("--build and --probe take at most {} rows", kMostJoinRows));
+  if (std::max(tables.build_rows, tables.probe_rows) > kMaxJoinRows)
+    throw UsageError(fmt::format("--build and --probe take at most {} rows", kMaxJoinRows));
   return ensure_join_tables(cache_folder(arguments), tables);
 }
 

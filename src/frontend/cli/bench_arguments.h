@@ -12,7 +12,7 @@
 namespace pistachio {
 
 // More processes than this on one machine are likely a typo.
-constexpr int64_t kMostBenchRanks = 256;
+constexpr int64_t kMaxBenchRanks = 256;
 
 // `own` plus the options of every benchmark over ranks.
 std::vector<OptionDescription> with_common_options(std::vector<OptionDescription> own);

@@ -76,7 +76,7 @@ std::shared_ptr<const QueryProfile> BenchRanks::run(Session& session, const std:
   IgnoredResult ignored;
   run(session, sql, ignored);
   std::shared_ptr<const QueryProfile> profile = session.profile();
-  if (!profile) throw UserError("a benchmark needs a query, and this statement is none");
+  if (!profile) throw UserError("only a query can be benchmarked");
   return profile;
 }
 

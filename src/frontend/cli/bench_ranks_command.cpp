@@ -237,7 +237,7 @@ int run_bench_overlap_command(int argc, char** argv, Settings settings, Interrup
 
 int run_bench_scaling_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
   CommandArguments arguments(argc, argv, with_common_options({{"--data", true}, {"--queries", true}, {"--query-folder", true}}), settings);
-  std::vector<int64_t> counts = number_list(arguments, "--ranks", "2", kMostBenchRanks);
+  std::vector<int64_t> counts = number_list(arguments, "--ranks", "2", kMaxBenchRanks);
   if (counts.size() == 1) {  // a single number n means 1 .. n
     for (int64_t ranks = 1; ranks < counts.back(); ++ranks) counts.insert(counts.end() - 1, ranks);
   }

@@ -19,7 +19,7 @@ namespace pistachio {
 namespace {
 
 // Upper limit of -n.
-constexpr int64_t kMostLocalRanks = 1024;
+constexpr int64_t kMaxLocalRanks = 1024;
 
 std::string host_played(const CommandArguments& arguments, const JobIdentity& identity) {
   const std::optional<std::string> hosts = arguments.value("--hosts");
@@ -87,7 +87,7 @@ JobIdentity local_identity(const CommandArguments& arguments) {
   if (!arguments.has("-n"))
     throw UsageError("-n says how many ranks to start; without it the command joins a job of torchrun, mpirun or srun, and this is none");
   int64_t ranks = arguments.count("-n", 1);
-  if (ranks > kMostLocalRanks) throw UsageError(fmt::format("option -n takes a whole number from 1 to {}, not {}", kMostLocalRanks, ranks));
+  if (ranks > kMaxLocalRanks) throw UsageError(fmt::format("option -n takes a whole number from 1 to {}, not {}", kMaxLocalRanks, ranks));
   return identity_of_local_job(static_cast<int>(ranks));
 }
 

@@ -52,7 +52,7 @@ class EditingPrompt final : public LinePrompt {
         editor_(start_editor(), ::el_end) {
     if (!editor_ || !recalled_) throw UserError("cannot set up line editing");
     HistEventW event;
-    ::history_w(recalled_.get(), &event, H_SETSIZE, static_cast<int>(PromptHistory::kMostLines));
+    ::history_w(recalled_.get(), &event, H_SETSIZE, static_cast<int>(PromptHistory::kMaxLines));
     for (const std::string& line : history_.lines()) recall(line);
     ThreadLocale locale;
     EditLine* editor = editor_.get();

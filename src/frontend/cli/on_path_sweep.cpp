@@ -12,10 +12,10 @@ namespace pistachio {
 namespace {
 
 constexpr int kPublishedCoresPerHost = 8;
-constexpr int64_t kMostTuples = int64_t{256} << 20;
-constexpr int64_t kMostRanksPerHost = 16;
-constexpr double kMostGigabits = 10'000;
-constexpr double kMostScale = 1'000;
+constexpr int64_t kMaxTuples = int64_t{256} << 20;
+constexpr int64_t kMaxRanksPerHost = 16;
+constexpr double kMaxGigabits = 10'000;
+constexpr double kMaxScale = 1'000;
 
 // The words of a list option; at least one.
 std::vector<std::string> words_of(const CommandArguments& arguments, std::string_view option, const std::string& otherwise) {
@@ -39,7 +39,7 @@ int64_t tuple_count(const std::string& word) {
   const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), number);
   const std::string unit(end, word.data() + word.size());
   const int64_t factor = unit == "Ki" ? 1 << 10 : unit == "Mi" ? 1 << 20 : unit.empty() ? 1 : 0;
-  if (status != std::errc() || factor == 0 || number < 1 || number > kMostTuples / factor)
+  if (status != std::errc() || factor == 0 || number < 1 || number > kMaxTuples / factor)
     throw UsageError(fmt::format("--tuples takes counts from 1 to 256Mi such as 64Ki or 4Mi, not '{}'", word));
   return number * factor;
 }
@@ -77,8 +77,7 @@ OnPathVariant on_path_variant(const std::string& name) {
 
 // The combiner is limited by cores, and what it saves by the link: a comparison with the published hosts needs the same ratio of both.
 LinkScale link_scale(const CommandArguments& arguments, const Settings& settings, int64_t cores, const OnPathSweep& sweep) {
-  if (const std::optional<std::string> word = arguments.value("--scale"))
-    return {positive_number("--scale", *word, kMostScale), "--scale"};
+  if (const std::optional<std::string> word = arguments.value("--scale")) return {positive_number("--scale", *word, kMaxScale), "--scale"};
   const int hosts = sweep.source_hosts + 1;
   const double per_host = settings.threads > 0 ? static_cast<double>(settings.threads * sweep.ranks_per_host)
                                                : static_cast<double>(cores) / static_cast<double>(hosts);
@@ -110,8 +109,8 @@ OnPathSweep on_path_sweep(const CommandArguments& arguments, const Settings& set
   OnPathSweep sweep;
   sweep.repeat = arguments.count("--repeat", sweep.repeat);
   const int64_t per_host = arguments.count("--ranks-per-host", sweep.ranks_per_host);
-  if (per_host < 2 || per_host > kMostRanksPerHost)
-    throw UsageError(fmt::format("--ranks-per-host takes a number from 2 to {}, not {}", kMostRanksPerHost, per_host));
+  if (per_host < 2 || per_host > kMaxRanksPerHost)
+    throw UsageError(fmt::format("--ranks-per-host takes a number from 2 to {}, not {}", kMaxRanksPerHost, per_host));
   sweep.ranks_per_host = static_cast<int>(per_host);
   sweep.scale = link_scale(arguments, settings, cores, sweep);
   for (const std::string& name : words_of(arguments, "--variants", "none,off,on,auto")) {
@@ -135,7 +134,7 @@ OnPathSweep on_path_sweep(const CommandArguments& arguments, const Settings& set
   for (const std::string& limit : words_of(arguments, "--limits", "1,10,100")) {
     OnPathCell cell;
     if (limit != "off") {
-      cell.gigabits = positive_number("--limits", limit, kMostGigabits);
+      cell.gigabits = positive_number("--limits", limit, kMaxGigabits);
       cell.link_limit = scaled_limit(*cell.gigabits, sweep.scale.factor);
     }
     cell.data.source_hosts = sweep.source_hosts;

@@ -60,9 +60,9 @@ void PromptHistory::load() {
   for (std::string line; std::getline(file, line);) {
     if (!line.empty() && line.size() <= kLongestLine) lines_.push_back(std::move(line));
   }
-  if (lines_.size() <= kMostLines) return;
-  bool has_grown = lines_.size() > 2 * kMostLines;
-  lines_.erase(lines_.begin(), lines_.end() - kMostLines);
+  if (lines_.size() <= kMaxLines) return;
+  bool has_grown = lines_.size() > 2 * kMaxLines;
+  lines_.erase(lines_.begin(), lines_.end() - kMaxLines);
   if (has_grown) rewrite();
 }
 

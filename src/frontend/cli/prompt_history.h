@@ -12,7 +12,7 @@ namespace pistachio {
 
 class PromptHistory {
  public:
-  static constexpr size_t kMostLines = 2000;
+  static constexpr size_t kMaxLines = 2000;
 
   // Reads the file. With an empty path nothing is saved.
   explicit PromptHistory(std::string path, Logger logger = Logger());

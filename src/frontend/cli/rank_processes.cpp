@@ -120,7 +120,7 @@ void RankProcesses::require_all() const {
   for (int rank = 1; rank <= static_cast<int>(processes_.size()); ++rank) {
     std::string how = exit_description(rank);
     if (how.empty()) continue;
-    throw UserError(fmt::format("rank {} (process {}) {} before the ranks had met; its own error, if any, is above", rank,
+    throw UserError(fmt::format("rank {} (process {}) {} during startup; its own error, if any, is above", rank,
                                 processes_[static_cast<size_t>(rank) - 1], how));
   }
 }

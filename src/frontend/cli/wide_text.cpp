@@ -23,7 +23,7 @@ size_t encoded_bytes(unsigned char first) {
 }  // namespace
 
 std::wstring to_wide(std::string_view text) {
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  constexpr uint32_t kMin[] = {0, 0, 0x80, 0x800, 0x10000};
   constexpr unsigned char kFirstBits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
   std::wstring made;
   for (size_t at = 0; at < text.size();) {
@@ -35,7 +35,7 @@ std::wstring to_wide(std::string_view text) {
       is_whole = (text[at + i] & 0xC0) == 0x80;
       code = code << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3F);
     }
-    is_whole = is_whole && code >= kLeast[bytes] && is_character(code);
+    is_whole = is_whole && code >= kMin[bytes] && is_character(code);
     made += static_cast<wchar_t>(is_whole ? code : kNoCharacter);
     at += is_whole ? bytes : 1;
   }

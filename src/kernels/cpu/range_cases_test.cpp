@@ -18,7 +18,7 @@ namespace {
 using test_streams::uniform;
 
 // The reference bodies of folds take many passes.
-constexpr int64_t kMostRows = 300'000;
+constexpr int64_t kMaxRows = 300'000;
 
 struct RangeDraw {
   at::Tensor begins, ends;
@@ -68,7 +68,7 @@ Call draw_segment_bounds(Draw& draw) {
 
 // Sums of two-word values may exceed 128 bits, which is an error.
 Call draw_range_sum(Draw& draw) {
-  draw.rows = std::min(draw.rows, kMostRows);
+  draw.rows = std::min(draw.rows, kMaxRows);
   at::Tensor values;
   do values = random_values(draw, draw.rows, true);
   while (values.is_floating_point());
@@ -78,7 +78,7 @@ Call draw_range_sum(Draw& draw) {
 }
 
 Call draw_range_sum_float(Draw& draw) {
-  draw.rows = std::min(draw.rows, kMostRows);
+  draw.rows = std::min(draw.rows, kMaxRows);
   at::Tensor values;
   do values = random_values(draw, draw.rows, false);
   while (!values.is_floating_point());
@@ -89,7 +89,7 @@ Call draw_range_sum_float(Draw& draw) {
 
 // Positive numbers: a mean near zero has no exact digits.
 Call draw_range_moments(Draw& draw) {
-  draw.rows = std::min(draw.rows, kMostRows);
+  draw.rows = std::min(draw.rows, kMaxRows);
   const at::Tensor values = disguise(draw, small_numbers(draw, draw.rows, 1, 1000).to(uniform(draw.random, 0, 1) == 0 ? at::kFloat : at::kDouble));
   const at::Tensor validity = optional_mask(draw, draw.rows);
   const RangeDraw ranges = draw_ranges(draw, draw.rows, draw_range_count(draw));
@@ -97,7 +97,7 @@ Call draw_range_moments(Draw& draw) {
 }
 
 Call draw_range_extreme(Draw& draw) {
-  draw.rows = std::min(draw.rows, kMostRows);
+  draw.rows = std::min(draw.rows, kMaxRows);
   const int64_t mosts[] = {5, INT32_MAX, INT64_MAX};
   const int64_t most = mosts[draw.random() % 3];
   const at::Tensor words = disguise(draw, small_numbers(draw, draw.rows, most == INT64_MAX ? INT64_MIN : -5, most));
@@ -108,7 +108,7 @@ Call draw_range_extreme(Draw& draw) {
 }
 
 Call draw_range_bits(Draw& draw) {
-  draw.rows = std::min(draw.rows, kMostRows);
+  draw.rows = std::min(draw.rows, kMaxRows);
   const at::Tensor values = disguise(draw, small_numbers(draw, draw.rows, INT32_MIN, INT32_MAX));
   const at::Tensor validity = optional_mask(draw, draw.rows);
   const BitOp op = static_cast<BitOp>(uniform(draw.random, 0, 2));
@@ -117,7 +117,7 @@ Call draw_range_bits(Draw& draw) {
 }
 
 Call draw_range_distinct(Draw& draw) {
-  draw.rows = std::min(draw.rows, kMostRows);
+  draw.rows = std::min(draw.rows, kMaxRows);
   const int64_t values = uniform(draw.random, 1, 1 + draw.rows / 2);
   const at::Tensor ids = disguise(draw, small_numbers(draw, draw.rows, 0, values - 1)), validity = optional_mask(draw, draw.rows);
   const RangeDraw ranges = draw_ranges(draw, draw.rows, draw_range_count(draw));

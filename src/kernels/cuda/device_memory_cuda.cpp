@@ -21,11 +21,11 @@ namespace {
 
 namespace Allocator = c10::cuda::CUDACachingAllocator;
 
-constexpr size_t kMostDevices = 64;
+constexpr size_t kMaxDevices = 64;
 // Below this limit a page of the allocator, of which every stream has some that are partly free, would be a large part of it.
-constexpr int64_t kLeastLimitOfLargePages = int64_t{2} << 30;
+constexpr int64_t kMinLimitOfLargePages = int64_t{2} << 30;
 // By device; 0: no limit. Process-wide, as the allocator is.
-std::array<std::atomic<int64_t>, kMostDevices> limits{};
+std::array<std::atomic<int64_t>, kMaxDevices> limits{};
 
 constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
 
@@ -67,7 +67,7 @@ void limit_device_memory(const at::Tensor& like, int64_t bytes) {
     Allocator::attachOutOfMemoryObserver(refuse);
     // Blocks of fixed segments fragment: near the limit a quarter of it was free and of no use. Pages have 20 MB; less than 11 is refused.
     std::string settings = "expandable_segments:True";
-    if (bytes < kLeastLimitOfLargePages) settings += ",large_segment_size_mb:12";
+    if (bytes < kMinLimitOfLargePages) settings += ",large_segment_size_mb:12";
     Allocator::setAllocatorSettings(settings);
   });
   size_t free = 0;

@@ -12,7 +12,7 @@ namespace pistachio::kernels {
 namespace {
 
 constexpr int64_t kHashesPerWord = 4;
-constexpr int64_t kMostWords = int64_t{1} << 18;
+constexpr int64_t kMaxWords = int64_t{1} << 18;
 
 void check_filter(const at::Tensor& words, const at::Tensor& hashes) {
   check_words(hashes, hashes);
@@ -36,7 +36,7 @@ at::Tensor key_filter_test(const at::Tensor& words, const at::Tensor& hashes) {
 
 int64_t key_filter_words(int64_t hashes) {
   int64_t words = 2;
-  while (words < kMostWords && words * kHashesPerWord < hashes) words *= 2;
+  while (words < kMaxWords && words * kHashesPerWord < hashes) words *= 2;
   return words;
 }
 

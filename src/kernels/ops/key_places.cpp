@@ -12,7 +12,7 @@ namespace pistachio::kernels {
 
 namespace {
 
-constexpr int64_t kMostPlaces = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMaxPlaces = std::numeric_limits<int32_t>::max();
 
 void check_places(const at::Tensor& places, const at::Tensor& other) {
   ENSURE_EQ(places.dim(), 1);
@@ -24,7 +24,7 @@ void check_places(const at::Tensor& places, const at::Tensor& other) {
 at::Tensor append_digit(const at::Tensor& places, const at::Tensor& values, int64_t least, int64_t size, const at::Tensor& validity) {
   check_values(values);
   ENSURE(!values.is_floating_point() && !is_wide(values), "only integers have digits");
-  ENSURE(size > 0 && size <= kMostPlaces);
+  ENSURE(size > 0 && size <= kMaxPlaces);
   std::optional<at::Tensor> before;
   if (places.defined()) {
     check_places(places, values);
@@ -40,7 +40,7 @@ at::Tensor append_digit(const at::Tensor& places, const at::Tensor& values, int6
 
 at::Tensor present_places(const at::Tensor& places, int64_t limit) {
   check_places(places, places);
-  ENSURE(limit >= 0 && limit <= kMostPlaces);
+  ENSURE(limit >= 0 && limit <= kMaxPlaces);
   static const Operation<at::Tensor(const at::Tensor&, int64_t)> operation("present_places");
   return operation.on(places)(places.contiguous(), limit);
 }

@@ -11,7 +11,7 @@ namespace pistachio::kernels {
 
 namespace {
 
-constexpr int64_t kMostBits = 12;
+constexpr int64_t kMaxBits = 12;
 
 void check_layout(const WordLayout& layout, size_t columns) {
   ENSURE(layout.keys >= 1 && layout.keys <= static_cast<int64_t>(columns), "{} keys in {} columns", layout.keys, columns);
@@ -22,7 +22,7 @@ void check_layout(const WordLayout& layout, size_t columns) {
 
 std::tuple<at::Tensor, at::Tensor> pack_words(const std::vector<at::Tensor>& columns, const WordLayout& layout, int64_t bits) {
   check_layout(layout, columns.size());
-  ENSURE(bits >= 0 && bits <= kMostBits, "2^{} parts", bits);
+  ENSURE(bits >= 0 && bits <= kMaxBits, "2^{} parts", bits);
   std::vector<at::Tensor> contiguous;
   for (const at::Tensor& column : columns) {
     check_values(column);

@@ -13,12 +13,12 @@ namespace pistachio::kernels {
 
 namespace {
 
-constexpr int64_t kMostPartitions = 1 << 12;
+constexpr int64_t kMaxPartitions = 1 << 12;
 
 void check_partitions(const at::Tensor& partitions, const at::Tensor& hashes) {
   check_words(hashes, hashes);
   check_words(partitions, hashes);
-  ENSURE(is_power_of_two(partitions.size(0)) && partitions.size(0) <= kMostPartitions, "{} partitions", partitions.size(0));
+  ENSURE(is_power_of_two(partitions.size(0)) && partitions.size(0) <= kMaxPartitions, "{} partitions", partitions.size(0));
 }
 
 }  // namespace

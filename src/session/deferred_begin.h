@@ -1,5 +1,5 @@
-// Defers begin() of a result receiver until the first rows, or the end of an empty result. A query that fails before its first row then leaves no output,
-// and its error can take the place of the result. Same threading as the receiver.
+// Defers begin() of a result receiver until the first rows, or the end of an empty result. A query that fails before its first row then
+// leaves no output, and its error can take the place of the result. Same threading as the receiver.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace pistachio {
 
-class LateBegin final : public ResultReceiver {
+class DeferredBegin final : public ResultReceiver {
  public:
-  explicit LateBegin(ResultReceiver& receiver) : receiver_(receiver) {}
+  explicit DeferredBegin(ResultReceiver& receiver) : receiver_(receiver) {}
 
   void begin(const std::vector<ResultColumn>& columns) override { columns_ = columns; }
   void add(const Chunk& chunk) override {
