@@ -41,9 +41,9 @@ SHORT_ASAN_DAYS = (
      {"kernels_cpu_test", "columns_test", "expr_test"}),
     ({"base", "config", "memory", "spill", "storage", "network", "catalog"},
      {"base_test", "memory_test", "spill_test", "storage_test", "network_test", "table_scan_test", "parquet_mutation_test"}),
-    ({"exec_core", "exec_adaptive", "exec_exchange", "exec_operators", "exec_window", "exec_pipeline", "engine", "cluster", "session", "profile",
+    ({"exec_core", "exec_adaptive", "exec_exchange", "exec_operators", "exec_window", "exec_pipeline", "engine", "results", "cluster", "session", "profile",
       "parser", "logical", "binder", "optimizer", "physical"},
-     {"exec_core_test", "exec_adaptive_test", "exec_operators_test", "exec_pipeline_test", "cluster_test", "session_test", "parser_test", "binder_test"}),
+     {"exec_core_test", "exec_adaptive_test", "exec_operators_test", "exec_pipeline_test", "results_test", "cluster_test", "session_test", "parser_test", "binder_test"}),
 )
 SHORT_ASAN_EVERY_DAY = {"sql_test"}
 # Sanitizers run only some tests of these suites: those with many threads, or with configurations that use memory differently.

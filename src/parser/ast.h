@@ -438,9 +438,21 @@ struct Describe {
   QueryPtr query;
 };
 
+// COPY (query) TO 'file' (...), COPY table TO 'file' (...). COPY FROM becomes an INSERT.
+struct Copy {
+  struct Option {
+    std::string name;                 // in lower case
+    std::vector<std::string> values;  // as text; empty: the option alone, which means true
+  };
+  QueryPtr query;  // ordered by `partition_by` if there is any
+  std::string path;
+  std::vector<std::string> partition_by;
+  std::vector<Option> options;  // the others
+};
+
 struct Statement {
   std::variant<SelectStatement, CreateView, CreateTable, Insert, Update, Delete, Truncate, AlterTables, CreateIndex, CreateSchema,
-               Transaction, Drop, Explain, Set, Show, Describe>
+               Transaction, Drop, Explain, Set, Show, Describe, Copy>
       node;
   int64_t position = -1;
   std::string text;  // as written, without the semicolon

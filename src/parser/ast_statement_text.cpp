@@ -109,6 +109,28 @@ void AstWriter::write_node(const ast::CreateSchema& node) {
   write_name(node.name);
 }
 
+void AstWriter::write_node(const ast::Copy& node) {
+  add("COPY (");
+  write(*node.query);
+  add(") TO ");
+  write_text(node.path);
+  if (node.options.empty() && node.partition_by.empty()) return;
+  add(" (");
+  write_list(node.options, ", ", [this](const ast::Copy::Option& option) {
+    add(option.name);
+    for (const std::string& value : option.values) {
+      add(" ");
+      write_text(value);
+    }
+  });
+  if (!node.options.empty() && !node.partition_by.empty()) add(", ");
+  if (!node.partition_by.empty()) {
+    add("partition_by");
+    write_aliases(node.partition_by);
+  }
+  add(")");
+}
+
 void AstWriter::write_node(const ast::Transaction& node) {
   using Kind = ast::Transaction::Kind;
   add(node.kind == Kind::Begin ? "BEGIN" : node.kind == Kind::Commit ? "COMMIT" : "ROLLBACK");

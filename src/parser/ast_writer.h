@@ -94,6 +94,7 @@ class AstWriter {
   void write_node(const ast::AlterTables& node);
   void write_node(const ast::CreateIndex& node);
   void write_node(const ast::CreateSchema& node);
+  void write_node(const ast::Copy& node);
   void write_node(const ast::Transaction& node);
   void write_node(const ast::Drop& node);
   void write_node(const ast::Explain& node);

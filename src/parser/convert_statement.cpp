@@ -64,6 +64,8 @@ ast::Statement TreeConverter::statement(const Json& node, size_t first_token) {
     result.node = create_index(body);
   } else if (kind == "CreateSchemaStmt") {
     result.node = ast::CreateSchema{name(text_field(body, "schemaname")), flag(body, "if_not_exists")};
+  } else if (kind == "CopyStmt") {
+    copy(body, result);
   } else if (kind == "TransactionStmt") {
     result.node = transaction(body);
   } else if (kind == "DropStmt") {

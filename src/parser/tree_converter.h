@@ -55,6 +55,13 @@ class TreeConverter {
   ast::Transaction transaction(const Json& body) const;
   void table_constraint(const Json& constraint, ast::TableRules& rules);
 
+  // ---- convert_copy.cpp
+  void copy(const Json& body, ast::Statement& result);
+  ast::Insert copy_from(const Json& body, const std::vector<ast::Copy::Option>& options);
+  ast::Copy copy_to(const Json& body, std::vector<ast::Copy::Option> options);
+  ast::QueryPtr copied_query(const Json& body);
+  ast::Copy::Option copy_option(const Json& body) const;
+
   std::string statement_words(size_t first_token) const;
 
   // ---- convert_query.cpp

@@ -200,13 +200,16 @@ void Session::run_planned(const PlannedQuery& planned, ResultReceiver& receiver,
   runner_.run(planned, receiver, {.scope = *scope_, .token = token_, .watched = watched, .notes = notes_});
 }
 
+void Session::refuse_omitted_columns(const PlannedQuery& planned) {
+  if (planned.left_out.empty()) return;
+  const OmittedColumn& first = planned.left_out.front();
+  throw UserError(fmt::format("column {} cannot be written, since it cannot be read: {}; name the columns to write instead of *",
+                              first.name, first.reason));
+}
+
 void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::SelectStatement& node, ResultReceiver& receiver) {
   PlannedQuery planned = plan(*node.query);
-  if (!planned.left_out.empty() && receiver.needs_every_column()) {
-    const OmittedColumn& first = planned.left_out.front();
-    throw UserError(fmt::format("column {} cannot be written, since it cannot be read: {}; name the columns to write instead of *",
-                                first.name, first.reason));
-  }
+  if (receiver.needs_every_column()) refuse_omitted_columns(planned);
   DeferredBegin result(receiver);
   result.begin(planned.columns);
   try {

@@ -71,12 +71,16 @@ class Session final : private TableResolver {
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Set& node, ResultReceiver& receiver);
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Show& node, ResultReceiver& receiver);
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Describe& node, ResultReceiver& receiver);
+  void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Copy& node, ResultReceiver& receiver);
 
   // Calls `body` with a token that is cancelled with the given one, or query_timeout after `begin`. The latter is a UserError.
   void run_in_time(const CancelToken& token, SteadyTime begin, const std::function<void(const CancelToken&)>& body) const;
   void show_links(ResultReceiver& receiver);
   void show_memory(ResultReceiver& receiver);
   void run_planned(const PlannedQuery& planned, ResultReceiver& receiver, bool watched = false);
+  // Into a receiver of our own.
+  void write_result(const PlannedQuery& planned, ResultReceiver& receiver);
+  static void refuse_omitted_columns(const PlannedQuery& planned);
   PlannedQuery plan_now(const ast::Query& query, const BindOptions& options);
   // Plans a query to be run; `inserted` as in BindOptions.
   PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {});

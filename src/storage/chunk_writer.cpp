@@ -17,8 +17,6 @@ namespace pistachio {
 
 namespace {
 
-// Row groups are large enough to read efficiently and small enough to buffer.
-constexpr int64_t kRowGroupRows = 1 << 20;
 constexpr int64_t kRowGroupBytes = 64 << 20;
 
 class SinkStream final : public arrow::io::OutputStream {
@@ -99,15 +97,26 @@ std::shared_ptr<parquet::schema::GroupNode> with_intervals(const parquet::schema
   return std::static_pointer_cast<parquet::schema::GroupNode>(parquet::schema::GroupNode::Make("schema", root.repetition(), fields));
 }
 
+parquet::Compression::type codec_of(ParquetCompression compression) {
+  switch (compression) {
+    case ParquetCompression::None: return parquet::Compression::UNCOMPRESSED;
+    case ParquetCompression::Snappy: return parquet::Compression::SNAPPY;
+    case ParquetCompression::Gzip: return parquet::Compression::GZIP;
+    case ParquetCompression::Zstd: return parquet::Compression::ZSTD;
+    case ParquetCompression::Lz4: return parquet::Compression::LZ4;
+    case ParquetCompression::Brotli: return parquet::Compression::BROTLI;
+  }
+  return parquet::Compression::SNAPPY;
+}
+
 class ParquetWriter final : public ChunkWriter {
  public:
-  ParquetWriter(const std::vector<NamedType>& columns, ByteSink sink)
+  ParquetWriter(const std::vector<NamedType>& columns, ByteSink sink, const ParquetStyle& style)
       : stream_(std::make_shared<SinkStream>(std::move(sink))), schema_(arrow_schema(columns, IntervalForm::Parquet)) {
-    std::shared_ptr<parquet::WriterProperties> properties = parquet::WriterProperties::Builder()
-                                                                .compression(parquet::Compression::SNAPPY)
-                                                                ->max_row_group_length(kRowGroupRows)
-                                                                ->enable_store_decimal_as_integer()
-                                                                ->build();
+    parquet::WriterProperties::Builder builder;
+    builder.compression(codec_of(style.compression))->max_row_group_length(style.row_group_rows)->enable_store_decimal_as_integer();
+    if (style.level) builder.compression_level(*style.level);
+    std::shared_ptr<parquet::WriterProperties> properties = builder.build();
     std::shared_ptr<parquet::ArrowWriterProperties> arrow_properties = parquet::default_arrow_writer_properties();
     guard([&] {
       std::shared_ptr<parquet::SchemaDescriptor> plain;
@@ -157,8 +166,8 @@ class ParquetWriter final : public ChunkWriter {
 
 }  // namespace
 
-std::unique_ptr<ChunkWriter> make_parquet_writer(const std::vector<NamedType>& columns, ByteSink sink) {
-  return std::make_unique<ParquetWriter>(columns, std::move(sink));
+std::unique_ptr<ChunkWriter> make_parquet_writer(const std::vector<NamedType>& columns, ByteSink sink, const ParquetStyle& style) {
+  return std::make_unique<ParquetWriter>(columns, std::move(sink), style);
 }
 
 std::unique_ptr<ChunkWriter> make_arrow_stream_writer(const std::vector<NamedType>& columns, ByteSink sink) {

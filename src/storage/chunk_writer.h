@@ -2,8 +2,10 @@
 // row group being filled, which is bounded in rows and bytes.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +25,16 @@ class ChunkWriter {
   virtual void finish() = 0;
 };
 
-std::unique_ptr<ChunkWriter> make_parquet_writer(const std::vector<NamedType>& columns, ByteSink sink);
+enum class ParquetCompression { None, Snappy, Gzip, Zstd, Lz4, Brotli };
+
+struct ParquetStyle {
+  ParquetCompression compression = ParquetCompression::Snappy;
+  std::optional<int> level = {};  // of the codec; its own default without
+  // Row groups are large enough to read efficiently and small enough to buffer: they also end at 64 MB.
+  int64_t row_group_rows = 1 << 20;
+};
+
+std::unique_ptr<ChunkWriter> make_parquet_writer(const std::vector<NamedType>& columns, ByteSink sink, const ParquetStyle& style = {});
 std::unique_ptr<ChunkWriter> make_arrow_stream_writer(const std::vector<NamedType>& columns, ByteSink sink);
 
 }  // namespace pistachio

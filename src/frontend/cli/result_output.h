@@ -8,23 +8,24 @@
 #include <utility>
 
 #include "base/cancel_token.h"
+#include "results/result_sink.h"
 
 namespace pistachio {
 
-class ResultOutput {
+class ResultOutput final : public ResultSink {
  public:
   // Does not take ownership of the stream.
   explicit ResultOutput(std::FILE* target);
-  ~ResultOutput();
+  ~ResultOutput() override;
   ResultOutput(const ResultOutput&) = delete;
   ResultOutput& operator=(const ResultOutput&) = delete;
 
   // Later writes block only until this token is cancelled or its deadline has passed.
-  void set_token(CancelToken token) { token_ = std::move(token); }
+  void set_token(CancelToken token) override { token_ = std::move(token); }
 
   // Throws Cancelled if it would have to block and may not, or has written a megabyte under a cancelled token: the bytes are then partly
   // written. Throws OutputClosed and UserError as write_result_bytes does.
-  void write(std::string_view bytes);
+  void write(std::string_view bytes) override;
   // Whether the last byte written was not a newline: a write may have been cut short.
   bool is_inside_line() const { return is_inside_line_; }
 

@@ -3,191 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "expr/polled_text.h"
-#include "frontend/cli/binary_printer.h"
-#include "frontend/cli/column_text.h"
 #include "frontend/cli/command_arguments.h"
 #include "frontend/cli/display_text.h"
-#include "frontend/cli/output_names.h"
 #include "frontend/cli/result_output.h"
+#include "results/chunk_text.h"
+#include "results/result_formats.h"
 
 namespace pistachio {
 
 namespace {
-
-// The columns of a chunk as text. Buffers are reused for the next chunk.
-class ChunkText {
- public:
-  explicit ChunkText(const ValueStyle& style) : style_(style) {}
-
-  void assign(const Chunk& chunk, WorkPoll& poll) {
-    columns_.resize(chunk.column_count(), ColumnText(style_));
-    for (size_t i = 0; i < columns_.size(); ++i) columns_[i].assign(chunk.column(i), poll);
-  }
-  // Releases dictionaries, which belong to the query.
-  void clear() { columns_.clear(); }
-  const std::vector<ColumnText>& columns() const { return columns_; }
-  size_t total_bytes() const {
-    size_t total = 0;
-    for (const ColumnText& column : columns_) total += column.total_bytes();
-    return total;
-  }
-
- private:
-  ValueStyle style_;
-  std::vector<ColumnText> columns_;
-};
-
-// Printers that format values as text. One value may be a gigabyte, so loops over its bytes poll the statement's token.
-class TextPrinter : public ResultReceiver {
- public:
-  explicit TextPrinter(ResultOutput& output) : output_(output) {}
-  void start(const CancelToken& token) override {
-    token_ = token;
-    output_.set_token(token);
-  }
-
- protected:
-  ResultOutput& output_;
-  WorkPoll poll_{&token_};
-
- private:
-  CancelToken token_;
-};
-
-void append_plain(std::string& target, std::string_view text, WorkPoll& poll) {
-  if (static_cast<int64_t>(text.size()) <= kBytesPerPoll) {
-    poll(static_cast<int64_t>(text.size()));
-    target += text;
-    return;
-  }
-  target.reserve(target.size() + text.size());
-  for_each_block(text, poll, [&](std::string_view block) { target += block; });
-}
-
-// NULL is empty, empty text is "".
-void append_csv_text(std::string& target, std::string_view text, WorkPoll& poll) {
-  bool needs_quotes = text.empty();
-  for_each_block(text, poll, [&](std::string_view block) {
-    // Not find_first_of, which calls memchr for every character.
-    auto is_special = [](char letter) { return letter == ',' || letter == '"' || letter == '\r' || letter == '\n'; };
-    needs_quotes = needs_quotes || std::any_of(block.begin(), block.end(), is_special);
-  });
-  if (!needs_quotes) return append_plain(target, text, poll);
-  target += '"';
-  for_each_block(text, poll, [&](std::string_view block) {
-    for (char letter : block) {
-      if (letter == '"') target += '"';
-      target += letter;
-    }
-  });
-  target += '"';
-}
-
-class CsvPrinter final : public TextPrinter {
- public:
-  CsvPrinter(ResultOutput& output, bool reports_as_lines) : TextPrinter(output), reports_as_lines_(reports_as_lines) {}
-  void begin(const std::vector<ResultColumn>& columns) override {
-    is_report_ = reports_as_lines_ && columns.size() == 1 && columns[0].is_report;
-    values_ = ChunkText(ValueStyle{"", "", is_report_ ? append_plain : append_csv_text});
-    if (is_report_) return;
-    text_.clear();
-    for (size_t i = 0; i < columns.size(); ++i) {
-      if (i > 0) text_ += ',';
-      append_csv_text(text_, columns[i].name, poll_);
-    }
-    text_ += '\n';
-    output_.write(text_);
-  }
-  void add(const Chunk& chunk) override {
-    values_.assign(chunk, poll_);
-    size_t rows = static_cast<size_t>(chunk.rows());
-    text_.clear();
-    text_.reserve(values_.total_bytes() + rows * std::max<size_t>(1, chunk.column_count()));
-    for (size_t row = 0; row < rows; ++row) {
-      for (const ColumnText& column : values_.columns()) {
-        append_plain(text_, column[row], poll_);
-        text_ += ',';
-      }
-      if (chunk.column_count() > 0) text_.pop_back();
-      text_ += '\n';
-    }
-    output_.write(text_);
-  }
-  void end() override { values_.clear(); }
-  void break_off() override { values_.clear(); }
-
- private:
-  const bool reports_as_lines_;
-  bool is_report_ = false;
-  ChunkText values_{ValueStyle{"", "", append_csv_text}};
-  std::string text_;
-};
-
-// Bytes of invalid UTF-8 become U+FFFD.
-void append_json_text(std::string& target, std::string_view text, WorkPoll& poll) {
-  bool is_plain = true;
-  for_each_block(text, poll, [&](std::string_view block) {
-    // As `char` is unsigned on some machines: bytes of letters outside ASCII may be invalid UTF-8.
-    auto stays = [](char letter) { return static_cast<signed char>(letter) >= ' ' && letter != '"' && letter != '\\'; };
-    is_plain = is_plain && std::all_of(block.begin(), block.end(), stays);
-  });
-  target += '"';
-  if (is_plain) {
-    append_plain(target, text, poll);
-  } else {
-    for_each_character_block(text, poll, [&](std::string_view block) {
-      std::string escaped = nlohmann::json(std::string(block)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-      target.append(escaped, 1, escaped.size() - 2);  // without its quotes
-    });
-  }
-  target += '"';
-}
-
-// Numbers that JSON represents exactly are numbers; all other values are text.
-class JsonPrinter final : public TextPrinter {
- public:
-  JsonPrinter(ResultOutput& output, bool lines) : TextPrinter(output), lines_(lines) {}
-  void begin(const std::vector<ResultColumn>& columns) override {
-    keys_.clear();
-    for (const std::string& name : distinct_names(columns)) {
-      keys_.emplace_back(keys_.empty() ? "{" : ",");
-      append_json_text(keys_.back(), name, poll_);
-      keys_.back() += ':';
-    }
-    first_ = true;
-    if (!lines_) output_.write("[");
-  }
-  void add(const Chunk& chunk) override {
-    values_.assign(chunk, poll_);
-    text_.clear();
-    for (size_t row = 0; row < static_cast<size_t>(chunk.rows()); ++row) {
-      if (!lines_) text_ += first_ ? "\n" : ",\n";
-      first_ = false;
-      if (keys_.empty()) text_ += '{';
-      for (size_t i = 0; i < keys_.size(); ++i) append_plain(text_ += keys_[i], values_.columns()[i][row], poll_);
-      text_ += lines_ ? "}\n" : "}";
-    }
-    output_.write(text_);
-  }
-  void end() override {
-    values_.clear();
-    if (!lines_) output_.write(first_ ? "]\n" : "\n]\n");
-  }
-  void break_off() override {
-    values_.clear();
-    if (!lines_) output_.write("\n");
-  }
-
- private:
-  bool lines_;
-  bool first_ = true;
-  std::vector<std::string> keys_;  // including the separators around them
-  ChunkText values_{ValueStyle{"null", "\"", append_json_text}};
-  std::string text_;
-};
 
 // Single-line, without control characters.
 void append_box_text(std::string& target, std::string_view text, WorkPoll& poll) {
@@ -218,7 +44,7 @@ void append_markdown_text(std::string& target, std::string_view text, WorkPoll& 
 // Text of a table on its way to the output: written when there is a megabyte of it, since the rules around one long value are longer still.
 class TableText {
  public:
-  TableText(ResultOutput& output, WorkPoll& poll) : output_(output), poll_(poll) {}
+  TableText(ResultSink& output, WorkPoll& poll) : output_(output), poll_(poll) {}
 
   void add(std::string_view text) {
     for_each_block(text, poll_, [&](std::string_view block) {
@@ -239,16 +65,16 @@ class TableText {
   }
 
  private:
-  ResultOutput& output_;
+  ResultSink& output_;
   WorkPoll& poll_;
   std::string text_;
 };
 
 // Box and Markdown buffer all rows to compute the widths. Box shows the first and last rows of a long result.
-class TablePrinter final : public TextPrinter {
+class TablePrinter final : public TextResult {
  public:
   TablePrinter(ResultOutput& output, bool box, int width)
-      : TextPrinter(output),
+      : TextResult(output),
         box_(box),
         width_(static_cast<size_t>(std::max(0, width))),
         values_(ValueStyle{"NULL", "", box ? append_box_text : append_markdown_text}) {}
@@ -282,7 +108,7 @@ class TablePrinter final : public TextPrinter {
       widths.push_back(widest);
     }
     if (box_) fit(widths);
-    TableText text(output_, poll_);
+    TableText text(sink_, poll_);
     if (box_) add_rule(text, widths, "┌", "┬", "┐");
     add_line(text, names_, widths);
     if (box_) {
@@ -418,13 +244,13 @@ bool is_binary(ResultFormat format) {
 
 std::unique_ptr<ResultReceiver> make_result_printer(ResultFormat format, ResultOutput& output, int width, bool reports_as_lines) {
   switch (format) {
-    case ResultFormat::Csv: return std::make_unique<CsvPrinter>(output, reports_as_lines);
-    case ResultFormat::Json: return std::make_unique<JsonPrinter>(output, false);
-    case ResultFormat::JsonLines: return std::make_unique<JsonPrinter>(output, true);
+    case ResultFormat::Csv: return make_csv_result(output, {.reports_as_lines = reports_as_lines});
+    case ResultFormat::Json: return make_json_result(output, false);
+    case ResultFormat::JsonLines: return make_json_result(output, true);
     case ResultFormat::Box: return std::make_unique<TablePrinter>(output, true, width);
     case ResultFormat::Markdown: return std::make_unique<TablePrinter>(output, false, 0);
-    case ResultFormat::Parquet: return make_parquet_printer(output);
-    case ResultFormat::Arrow: return make_arrow_printer(output);
+    case ResultFormat::Parquet: return make_parquet_result(output, {});
+    case ResultFormat::Arrow: return make_arrow_result(output);
   }
   return nullptr;
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "session/session.h"
+#include "engine/result_receiver.h"
 
 namespace pistachio {
 

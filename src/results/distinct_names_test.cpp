@@ -1,4 +1,4 @@
-#include "frontend/cli/output_names.h"
+#include "results/distinct_names.h"
 
 #include <gtest/gtest.h>
 
@@ -13,17 +13,17 @@ std::vector<std::string> names_for(const std::vector<std::string>& names) {
 
 using Names = std::vector<std::string>;
 
-TEST(OutputNamesTest, DifferentNamesStay) {
+TEST(DistinctNamesTest, DifferentNamesStay) {
   EXPECT_EQ(names_for({}), Names());
   EXPECT_EQ(names_for({"a", "A", "b", ""}), (Names{"a", "A", "b", ""}));
 }
 
-TEST(OutputNamesTest, RepeatedNamesAreNumbered) {
+TEST(DistinctNamesTest, RepeatedNamesAreNumbered) {
   EXPECT_EQ(names_for({"sum", "sum", "x", "sum"}), (Names{"sum", "sum_1", "x", "sum_2"}));
   EXPECT_EQ(names_for({"", ""}), (Names{"", "_1"}));
 }
 
-TEST(OutputNamesTest, NumberedNamesYieldToNamesOfTheResult) {
+TEST(DistinctNamesTest, NumberedNamesYieldToNamesOfTheResult) {
   EXPECT_EQ(names_for({"a", "a", "a_1"}), (Names{"a", "a_2", "a_1"}));
   EXPECT_EQ(names_for({"a_1", "a", "a", "a_1"}), (Names{"a_1", "a", "a_2", "a_1_1"}));
 }

@@ -1,4 +1,4 @@
-#include "frontend/cli/column_text.h"
+#include "results/column_text.h"
 
 #include <ATen/core/Tensor.h>
 

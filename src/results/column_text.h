@@ -1,7 +1,8 @@
-// The values of a column as text, back to back in one buffer: a printer formats a chunk column by column, each with a loop for its type,
+// The values of a column as text, back to back in one buffer: a format writes a chunk column by column, each with a loop for its type,
 // and then only copies. Buffers are reused for the next chunk; entries of a dictionary shared by chunks are formatted once. One thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,7 +19,7 @@ struct ValueStyle {
   // Placed around values other than numbers, booleans and text, and around non-finite numbers.
   std::string_view quote;
   // Writes text with the format's quotes and escapes.
-  void (*append_text)(std::string& target, std::string_view text, WorkPoll& poll);
+  std::function<void(std::string& target, std::string_view text, WorkPoll& poll)> append_text;
 };
 
 class ColumnText {

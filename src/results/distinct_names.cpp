@@ -1,4 +1,4 @@
-#include "frontend/cli/output_names.h"
+#include "results/distinct_names.h"
 
 #include <fmt/format.h>
 

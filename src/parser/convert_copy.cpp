@@ -1,0 +1,114 @@
+// COPY. TO keeps its query; with PARTITION_BY, the query is ordered by these columns, so that one file after the other is written. FROM
+// becomes INSERT INTO table SELECT * FROM 'file'.
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "parser/tree_converter.h"
+
+namespace pistachio {
+
+namespace {
+
+// A string, a word, a number or true.
+std::string option_value(const Json& node) {
+  const std::string_view kind = kind_of(node);
+  const Json& body = body_of(node);
+  if (kind == "Integer") return std::to_string(integer_field(body, "ival"));
+  if (kind == "Float") return std::string(text_field(body, "fval"));
+  if (kind == "Boolean") return flag(body, "boolval") ? "true" : "false";
+  if (kind == "A_Star") return "*";
+  return std::string(text_field(body, "sval"));
+}
+
+}  // namespace
+
+ast::Copy::Option TreeConverter::copy_option(const Json& body) const {
+  ast::Copy::Option option;
+  option.name = text_field(body, "defname");
+  const Json* value = find_field(body, "arg");
+  if (value == nullptr) return option;
+  if (kind_of(*value) == "List") {
+    for (const Json& item : body_of(*value).at("items")) option.values.push_back(option_value(item));
+  } else {
+    option.values.push_back(option_value(*value));
+  }
+  return option;
+}
+
+void TreeConverter::copy(const Json& body, ast::Statement& result) {
+  if (flag(body, "is_program")) refuse("COPY with PROGRAM", position_of({"program"}));
+  if (find_field(body, "filename") == nullptr) {
+    refuse("COPY with STDIN or STDOUT (--format writes results to the standard output)", position_of({"stdout", "stdin"}));
+  }
+  std::vector<ast::Copy::Option> options;
+  if (const Json* list = find_field(body, "options")) {
+    for (const Json& node : *list) options.push_back(copy_option(body_of(node)));
+  }
+  if (flag(body, "is_from")) {
+    result.node = copy_from(body, options);
+  } else {
+    result.node = copy_to(body, std::move(options));
+  }
+}
+
+ast::Insert TreeConverter::copy_from(const Json& body, const std::vector<ast::Copy::Option>& options) {
+  if (find_field(body, "whereClause") != nullptr) refuse("WHERE in COPY (use INSERT INTO ... SELECT)", position_of({"where"}));
+  for (const ast::Copy::Option& option : options) {
+    if (option.name != "format" || option.values != std::vector<std::string>{"parquet"})
+      refuse("COPY FROM other files than Parquet", position_of({"from"}));
+  }
+  ast::Insert result;
+  result.table = table_name(body.at("relation"));
+  if (const Json* columns = find_field(body, "attlist")) {
+    for (const Json& node : *columns) result.columns.push_back(name_of_node(node));
+  }
+  ast::TableReference file;
+  file.position = position_of({"from"});
+  file.node = ast::FileTable{std::string(text_field(body, "filename"))};
+  ast::Select select;
+  select.items.push_back({make(ast::Star{}, file.position), ""});
+  result.query = select_from(std::move(select), std::move(file));
+  return result;
+}
+
+ast::QueryPtr TreeConverter::copied_query(const Json& body) {
+  if (const Json* own = find_field(body, "query")) {
+    if (kind_of(*own) != "SelectStmt") refuse("COPY of a statement that is no query", position_of({"copy"}));
+    return query(*own);
+  }
+  const Json& relation = body.at("relation");
+  ast::Select select;
+  if (const Json* columns = find_field(body, "attlist")) {
+    for (const Json& node : *columns) select.items.push_back({make(ast::ColumnName{{name_of_node(node)}}, position(relation)), ""});
+  } else {
+    select.items.push_back({make(ast::Star{}, position(relation)), ""});
+  }
+  return select_from(std::move(select), named_table(relation));
+}
+
+ast::Copy TreeConverter::copy_to(const Json& body, std::vector<ast::Copy::Option> options) {
+  ast::Copy result;
+  result.path = text_field(body, "filename");
+  result.query = copied_query(body);
+  for (ast::Copy::Option& option : options) {
+    if (option.name == "partition_by") {
+      result.partition_by = std::move(option.values);
+    } else {
+      result.options.push_back(std::move(option));
+    }
+  }
+  if (result.partition_by.empty()) return result;
+  ast::TableReference rows;
+  rows.position = result.query->position;
+  rows.alias = "copied";
+  rows.node = ast::SubqueryTable{std::move(result.query), false};
+  ast::Select select;
+  select.items.push_back({make(ast::Star{}, rows.position), ""});
+  const int64_t at = rows.position;
+  result.query = select_from(std::move(select), std::move(rows));
+  for (const std::string& column : result.partition_by) result.query->order_by.push_back({make(ast::ColumnName{{column}}, at)});
+  return result;
+}
+
+}  // namespace pistachio
