@@ -32,6 +32,9 @@ class Suites(unittest.TestCase):
     def test_tpcds(self):
         self.check("tpcds", 99, "--sf", "0.01")
 
+    def test_h2o(self):
+        self.check("h2o", 15, "--rows", "200000")
+
 
 class FakeEngine:
     """Gives every statement the same answer."""
