@@ -35,6 +35,9 @@ class Suites(unittest.TestCase):
     def test_h2o(self):
         self.check("h2o", 15, "--rows", "200000")
 
+    def test_clickbench(self):
+        self.check("clickbench", 43, "--rows", "20000")
+
 
 class FakeEngine:
     """Gives every statement the same answer."""
