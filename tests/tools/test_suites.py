@@ -38,6 +38,9 @@ class Suites(unittest.TestCase):
     def test_clickbench(self):
         self.check("clickbench", 43, "--rows", "20000")
 
+    def test_shapes(self):
+        self.check("shapes", 45, "--rows", "50000")
+
 
 class FakeEngine:
     """Gives every statement the same answer."""

@@ -21,9 +21,9 @@ from tests.support import duckdb_oracle  # noqa: E402
 from tests.support.pistachio_session import EngineDied, PistachioSession, StatementFailed  # noqa: E402
 from tools.bench.interruption import EXIT_STATUS, Interruption  # noqa: E402
 from tools.bench.suite_answers import ExpectedRows  # noqa: E402
-from tools.bench.suites import clickbench, h2o, tpcds  # noqa: E402
+from tools.bench.suites import clickbench, h2o, shapes, tpcds  # noqa: E402
 
-SUITES = {"tpcds": tpcds, "h2o": h2o, "clickbench": clickbench}
+SUITES = {"tpcds": tpcds, "h2o": h2o, "clickbench": clickbench, "shapes": shapes}
 
 
 def cpu_seconds(pid):
