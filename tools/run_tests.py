@@ -82,7 +82,7 @@ LONG_RUNS = {"sql_test": 332, "tests/cli/test_long_statements.py": 124, "kernels
              "tests/parquet/test_partitions.py": 20, "tests/storage/test_object_store.py": 20, "tests/cluster/test_trust.py": 18,
              "tests/cli/test_sql.py": 17, "exec_operators_test": 17, "tests/parquet/test_nanoseconds.py": 16, "parquet_test": 16,
              "parquet_mutation_test": 16, "tests/cli/test_binary_formats.py": 16, "tests/cluster/test_cancel.py": 15,
-             "tests/cluster/test_lost_ranks.py": 15}
+             "tests/joins/test_join_matrix.py": 15, "tests/cluster/test_lost_ranks.py": 15}
 # Detecting use of a stack frame after its return pays off where coroutines are. In suites of plain functions, many of them deep or called
 # per row, it took nearly all of the time (every call searches for a free frame: kernels_cpu_test 1000 s instead of 90), and in sql_test
 # too: there the suites of the lower layers check for it.

@@ -181,28 +181,35 @@ class OrderedAggregates {
     }
   }
 
+  // An argument or order key, not computed in rows that the filter drops if it can raise an error there.
+  static ExpressionPtr guarded(const AggregateCall& call, const ExpressionPtr& expression) {
+    return expression->can_raise() ? only_if(call.filter, expression) : expression;
+  }
+
   // The value in the row that is first among those that count.
   ExpressionPtr first_row(const AggregateCall& call) {
     const Ordered kind = call.function->ordered;
+    const ExpressionPtr argument = guarded(call, call.argument);
     std::vector<ExpressionPtr> conditions = {call.filter};
     std::vector<SortKey> keys;
     const bool skips_nulls = kind == Ordered::FirstValue || kind == Ordered::ArgMin || kind == Ordered::ArgMax;
-    if (skips_nulls) conditions.push_back(make_call("is not null", {call.argument}));
+    if (skips_nulls) conditions.push_back(make_call("is not null", {argument}));
     if (!call.further.empty()) {
       const bool descending = kind == Ordered::ArgMax || kind == Ordered::ArgMaxNull;
-      conditions.push_back(make_call("is not null", {call.further[0]}));
-      keys.push_back({call.further[0], descending, false});
+      const ExpressionPtr key = guarded(call, call.further[0]);
+      conditions.push_back(make_call("is not null", {key}));
+      keys.push_back({key, descending, false});
     }
     for (const AggregateOrder& key : call.order) {
       const bool reverses = kind == Ordered::Last;
-      keys.push_back({key.expression, key.descending != reverses, key.nulls_first != reverses});
+      keys.push_back({guarded(call, key.expression), key.descending != reverses, key.nulls_first != reverses});
     }
     ExpressionPtr counts = all_of(std::move(conditions));
     if (counts) {
       counts = compute(first_columns_, std::move(counts));
       keys.insert(keys.begin(), SortKey{counts, true, false});
     }
-    ExpressionPtr value = compute(first_columns_, call.argument);
+    ExpressionPtr value = compute(first_columns_, argument);
     ExpressionPtr is_first = calculate("=", number_rows(second_windows_, groups_, std::move(keys)), whole(1));
     return aggregate("any_value", std::move(value), all_of({std::move(is_first), std::move(counts)}));
   }
@@ -256,10 +263,10 @@ class OrderedAggregates {
   ExpressionPtr concatenation(const AggregateCall& call) {
     const ExpressionPtr value = counted_value(call);
     std::vector<SortKey> keys;
-    for (const AggregateOrder& key : call.order) keys.push_back({key.expression, key.descending, key.nulls_first});
+    for (const AggregateOrder& key : call.order) keys.push_back({guarded(call, key.expression), key.descending, key.nulls_first});
     WindowCall window;
     window.kind = WindowKind::Concatenate;
-    window.arguments = {value, call.further[0]};
+    window.arguments = {value, guarded(call, call.further[0])};
     window.type = TypeKind::Varchar;
     return aggregate("any_value", add_window(second_windows_, groups_, std::move(keys), std::move(window)));
   }

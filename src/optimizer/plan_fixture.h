@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "expr/function_table.h"
+#include "expr/type_rules.h"
 #include "optimizer/optimizer.h"
 #include "tests/support/logical_plan_text.h"
 
@@ -34,9 +35,7 @@ class RuleTest : public ::testing::Test {
     return make_node(LogicalScan{Table::of_chunks(name, infos, {Chunk(std::move(stored), rows)}, {}), scanned, {}, {}});
   }
 
-  ColumnId add(const std::string& name, LogicalType type = TypeKind::Integer) {
-    return ids_[name] = plan_.columns.add(name, type);
-  }
+  ColumnId add(const std::string& name, LogicalType type = TypeKind::Integer) { return ids_[name] = plan_.columns.add(name, type); }
   ColumnId id(const std::string& name) const { return ids_.at(name); }
   // A column by its name, a whole number, or "true" and "false".
   ExpressionPtr value(const std::string& text) const {
@@ -76,6 +75,24 @@ class RuleTest : public ::testing::Test {
     call.type = TypeKind::BigInt;
     call.id = add(counted, TypeKind::BigInt);
     node.calls.push_back(call);
+    return make_node(std::move(node), std::move(child));
+  }
+  // An aggregate over `argument` (null: count(*)); its result gets this name.
+  AggregateCall call(std::string_view function, const ExpressionPtr& argument, const std::string& result) {
+    AggregateCall made;
+    made.function = argument ? find_aggregate(function) : &count_rows_aggregate();
+    if (argument) {
+      const auto types = made.function->resolve(argument->type());
+      made.argument = coerce(argument, types->first);
+      made.type = types->second;
+    }
+    made.id = add(result, made.type);
+    return made;
+  }
+  LogicalPtr grouped(const std::vector<std::string>& groups, std::vector<AggregateCall> calls, LogicalPtr child) {
+    LogicalAggregate node;
+    for (const std::string& group : groups) node.groups.push_back(id(group));
+    node.calls = std::move(calls);
     return make_node(std::move(node), std::move(child));
   }
   // Columns to pass on, and new ones: {"t.a", ""} and {"sum", expression}.
