@@ -15,6 +15,11 @@ namespace {
 
 // The column of a change's query that says whether the row is changed. No user's column has this name.
 constexpr const char* changed_column_name = "\x01changed";
+constexpr const char* match_name = "\x01match";
+
+std::string value_name(size_t number) {
+  return "\x01value" + std::to_string(number);
+}
 
 ast::ExpressionPtr truth(int64_t position) {
   return std::make_unique<ast::Expression>(ast::Expression{ast::Literal{ast::Literal::Kind::Boolean, "true"}, position});
@@ -39,30 +44,96 @@ ast::QueryPtr TreeConverter::returning(const Json& body, const Json& relation) {
   return select_from(std::move(select), named_table(relation));
 }
 
-// SELECT *, (condition) IS TRUE FROM t
-ast::QueryPtr TreeConverter::marked_rows(const Json& relation, const Json* condition) {
+// SELECT *, (condition) IS TRUE FROM t; without a condition all rows.
+ast::QueryPtr TreeConverter::marked_rows(const Json& relation, ast::ExpressionPtr condition) {
   ast::Select select;
   const int64_t at = position(relation);
   select.items.push_back({make(ast::Star{}, at), ""});
-  ast::ExpressionPtr changed = condition == nullptr ? truth(at) : expression(*condition);
+  ast::ExpressionPtr changed = condition == nullptr ? truth(at) : std::move(condition);
   const int64_t where = changed->position;
   select.items.push_back({make(ast::Test{ast::Test::Kind::IsTrue, std::move(changed)}, where), changed_column_name});
   return select_from(std::move(select), named_table(relation));
 }
 
-ast::Update TreeConverter::update(const Json& body) {
+// The tables of UPDATE ... FROM or DELETE ... USING. A name that is also the changed table's would hide it.
+std::vector<ast::TableReferencePtr> TreeConverter::matched_tables(const Json& list, const std::string& changed) {
+  std::vector<ast::TableReferencePtr> tables;
+  for (const Json& node : list) {
+    tables.push_back(table(node));
+    const ast::TableReference& added = *tables.back();
+    const auto* named = std::get_if<ast::NamedTable>(&added.node);
+    const std::string& shown = added.alias.empty() && named != nullptr ? named->parts.back() : added.alias;
+    if (shown == changed) throw UserError("the table name " + changed + " is given twice: give one of them an alias", added.position);
+  }
+  return tables;
+}
+
+std::string TreeConverter::changed_name(const Json& relation) {
+  const std::string alias = named_table(relation).alias;
+  return alias.empty() ? table_name(relation).back() : alias;
+}
+
+// SELECT t.*, match.changed IS TRUE, match.value0, ... FROM t LEFT JOIN LATERAL (SELECT true, value0, ... FROM tables WHERE condition
+// LIMIT 1) match ON true: a row that several rows match is changed once, by any of them.
+ast::QueryPtr TreeConverter::matched_rows(const Json& body, std::vector<ast::ExpressionPtr> values) {
   const Json& relation = body.at("relation");
-  if (find_field(body, "withClause") != nullptr) refuse("WITH before UPDATE", position_of({"with"}));
-  if (find_field(body, "fromClause") != nullptr) refuse("FROM in UPDATE (use a subquery)", position_of({"from"}));
-  ast::Update result;
-  result.table = table_name(relation);
+  const int64_t at = position(relation);
+  ast::TableReference changed = named_table(relation);
+  changed.alias = changed_name(relation);
+  ast::Select inner;
+  inner.items.push_back({truth(at), changed_column_name});
+  for (size_t i = 0; i < values.size(); ++i) inner.items.push_back({std::move(values[i]), value_name(i)});
+  inner.from = matched_tables(body.at("fromClause"), changed.alias);
+  inner.where = optional_expression(find_field(body, "whereClause"));
+  auto match = std::make_unique<ast::Query>();
+  match->position = at;
+  match->limit = make(ast::Literal{ast::Literal::Kind::Number, "1"}, at);
+  const size_t count = inner.items.size() - 1;
+  match->body = std::move(inner);
+
+  ast::Select outer;
+  outer.items.push_back({make(ast::Star{.qualifier = {changed.alias}}, at), ""});
+  ast::ExpressionPtr found = make(ast::ColumnName{{match_name, changed_column_name}}, at);
+  outer.items.push_back({make(ast::Test{ast::Test::Kind::IsTrue, std::move(found)}, at), changed_column_name});
+  for (size_t i = 0; i < count; ++i) outer.items.push_back({make(ast::ColumnName{{match_name, value_name(i)}}, at), value_name(i)});
+  ast::JoinTable join;
+  join.kind = ast::JoinTable::Kind::Left;
+  join.condition = truth(at);
+  join.left = std::make_unique<ast::TableReference>(std::move(changed));
+  join.right = std::make_unique<ast::TableReference>();
+  join.right->node = ast::SubqueryTable{std::move(match), true};
+  join.right->alias = match_name;
+  join.right->position = at;
+  ast::TableReference joined;
+  joined.node = std::move(join);
+  joined.position = at;
+  return select_from(std::move(outer), std::move(joined));
+}
+
+// SELECT *, changed, CASE WHEN changed THEN value END, ... FROM (the marked rows of t) t: only changed rows may raise errors.
+ast::QueryPtr TreeConverter::assigned_rows(const Json& body, std::vector<ast::ExpressionPtr> values) {
+  const Json& relation = body.at("relation");
   ast::TableReference marked;
-  marked.node = ast::SubqueryTable{marked_rows(relation, find_field(body, "whereClause")), false};
-  marked.alias = named_table(relation).alias;
-  if (marked.alias.empty()) marked.alias = result.table.back();
+  marked.node = ast::SubqueryTable{marked_rows(relation, optional_expression(find_field(body, "whereClause"))), false};
+  marked.alias = changed_name(relation);
   marked.position = position(relation);
   ast::Select select;
   select.items.push_back({make(ast::Star{}, marked.position), ""});
+  for (ast::ExpressionPtr& value : values) {
+    const int64_t at = value->position;
+    ast::Case assigned;
+    assigned.whens.push_back({make(ast::ColumnName{{changed_column_name}}, at), std::move(value)});
+    select.items.push_back({make(std::move(assigned), at), ""});
+  }
+  return select_from(std::move(select), std::move(marked));
+}
+
+ast::Update TreeConverter::update(const Json& body) {
+  const Json& relation = body.at("relation");
+  if (find_field(body, "withClause") != nullptr) refuse("WITH before UPDATE", position_of({"with"}));
+  ast::Update result;
+  result.table = table_name(relation);
+  std::vector<ast::ExpressionPtr> values;
   for (const Json& node : body.at("targetList")) {
     const Json& target = body_of(node);
     if (find_field(target, "indirection") != nullptr) refuse("A subscript or field of a column", position(target));
@@ -70,15 +141,9 @@ ast::Update TreeConverter::update(const Json& body) {
     if (kind_of(value) == "MultiAssignRef") refuse("(a, b) = ... in UPDATE", position(target));
     result.columns.push_back(name(text_field(target, "name")));
     result.sets_default.push_back(kind_of(value) == "SetToDefault");
-    // Only changed rows may raise errors.
-    ast::Case assigned;
-    const int64_t at = position(target);
-    ast::ExpressionPtr changed = make(ast::ColumnName{{changed_column_name}}, at);
-    ast::ExpressionPtr computed = result.sets_default.back() ? make(ast::Literal{}, at) : expression(value);
-    assigned.whens.push_back({std::move(changed), std::move(computed)});
-    select.items.push_back({make(std::move(assigned), at), ""});
+    values.push_back(result.sets_default.back() ? make(ast::Literal{}, position(target)) : expression(value));
   }
-  result.query = select_from(std::move(select), std::move(marked));
+  result.query = find_field(body, "fromClause") != nullptr ? matched_rows(body, std::move(values)) : assigned_rows(body, std::move(values));
   result.returning = returning(body, relation);
   return result;
 }
@@ -86,10 +151,21 @@ ast::Update TreeConverter::update(const Json& body) {
 ast::Delete TreeConverter::delete_rows(const Json& body) {
   const Json& relation = body.at("relation");
   if (find_field(body, "withClause") != nullptr) refuse("WITH before DELETE", position_of({"with"}));
-  if (find_field(body, "usingClause") != nullptr) refuse("USING in DELETE (use a subquery)", position_of({"using"}));
   ast::Delete result;
   result.table = table_name(relation);
-  result.query = marked_rows(relation, find_field(body, "whereClause"));
+  ast::ExpressionPtr condition = optional_expression(find_field(body, "whereClause"));
+  if (const Json* tables = find_field(body, "usingClause")) {
+    const int64_t at = position(relation);
+    ast::Select matching;
+    matching.items.push_back({truth(at), ""});
+    matching.from = matched_tables(*tables, changed_name(relation));
+    matching.where = std::move(condition);
+    auto query = std::make_unique<ast::Query>();
+    query->position = at;
+    query->body = std::move(matching);
+    condition = make(ast::Subquery{.kind = ast::Subquery::Kind::Exists, .query = std::move(query)}, at);
+  }
+  result.query = marked_rows(relation, std::move(condition));
   result.returning = returning(body, relation);
   return result;
 }

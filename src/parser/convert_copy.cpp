@@ -39,7 +39,8 @@ ast::Copy::Option TreeConverter::copy_option(const Json& body) const {
 void TreeConverter::copy(const Json& body, ast::Statement& result) {
   if (flag(body, "is_program")) refuse("COPY with PROGRAM", position_of({"program"}));
   if (find_field(body, "filename") == nullptr) {
-    refuse("COPY with STDIN or STDOUT (--format writes results to the standard output)", position_of({"stdout", "stdin"}));
+    refuse("COPY with STDIN or STDOUT (--format writes results to the standard output)",
+           position_of({flag(body, "is_from") ? "stdin" : "stdout"}));
   }
   std::vector<ast::Copy::Option> options;
   if (const Json* list = find_field(body, "options")) {

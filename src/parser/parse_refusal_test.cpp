@@ -15,10 +15,12 @@ void expect_refused(const Cases& cases) {
 }
 
 TEST(ParseRefusal, Statements) {
-  expect_refused({{"update t set a = 1 ^from u", "FROM in UPDATE (use a subquery)"},
-                  {"delete from t ^using u where true", "USING in DELETE (use a subquery)"},
-                  {"^merge into t using s on a when matched then do nothing", "MERGE"},
-                  {"^copy t to 'f'", "COPY"},
+  expect_refused({{"^merge into t using s on a when matched then do nothing", "MERGE"},
+                  {"copy t to ^stdout", "COPY with STDIN or STDOUT (--format writes results to the standard output)"},
+                  {"copy t to ^program 'cat'", "COPY with PROGRAM"},
+                  {"copy t ^from 'f' (format csv)", "COPY FROM other files than Parquet"},
+                  {"copy t from 'f' ^where true", "WHERE in COPY (use INSERT INTO ... SELECT)"},
+                  {"^copy (insert into t values (1) returning a) to 'f'", "COPY of a statement that is no query"},
                   {"^create or replace function f() returns int language sql as 'select 1'", "CREATE FUNCTION"},
                   {"^create materialized view v as select 1", "CREATE MATERIALIZED VIEW"},
                   {"^drop materialized view s", "DROP MATERIALIZED VIEW"},

@@ -44,7 +44,11 @@ class TreeConverter {
   // ---- convert_change.cpp
   ast::QueryPtr select_from(ast::Select select, ast::TableReference from) const;
   ast::QueryPtr returning(const Json& body, const Json& relation);
-  ast::QueryPtr marked_rows(const Json& relation, const Json* condition);
+  ast::QueryPtr marked_rows(const Json& relation, ast::ExpressionPtr condition);
+  ast::QueryPtr assigned_rows(const Json& body, std::vector<ast::ExpressionPtr> values);
+  ast::QueryPtr matched_rows(const Json& body, std::vector<ast::ExpressionPtr> values);
+  std::vector<ast::TableReferencePtr> matched_tables(const Json& list, const std::string& changed);
+  std::string changed_name(const Json& relation);
   ast::Update update(const Json& body);
   ast::Delete delete_rows(const Json& body);
   ast::Truncate truncate(const Json& body);
