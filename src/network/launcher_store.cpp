@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
@@ -71,25 +72,34 @@ void publish_meeting_port(const JobIdentity& identity, const JobSecret& secret, 
 }
 
 int find_meeting_port(const JobIdentity& identity, const JobSecret& secret, const LauncherStoreOptions& options) {
+  using Clock = std::chrono::steady_clock;
   std::optional<int> port;
-  const auto deadline = std::chrono::steady_clock::now() + options.timeout;
+  std::optional<std::vector<uint8_t>> refused;  // the last value without a valid signature
+  Clock::time_point refused_at;
+  const Clock::time_point deadline = Clock::now() + options.timeout;
   with_launcher(identity, [&] {
     auto store = connect_to_launcher(identity, options);
-    for (std::chrono::milliseconds pause = 2ms; !port && std::chrono::steady_clock::now() < deadline; pause = std::min(2 * pause, 100ms)) {
+    for (std::chrono::milliseconds pause = 2ms; Clock::now() < deadline; pause = std::min(2 * pause, 100ms)) {
       if (store->check({key_of(identity)})) {
-        const std::vector<uint8_t> words = store->get(key_of(identity));
+        std::vector<uint8_t> words = store->get(key_of(identity));
         port = port_of(std::string(words.begin(), words.end()), identity, secret);
+        if (port) return;
+        if (words != refused) {
+          refused = std::move(words);
+          refused_at = Clock::now();
+        } else if (Clock::now() >= refused_at + options.wrong_signature_patience) {
+          return;
+        }
       }
-      if (port) break;
       if (options.while_waiting) options.while_waiting();
       std::this_thread::sleep_for(pause);
     }
   });
-  if (!port) {
-    throw UserError(fmt::format("rank {} found no rank 0 with the same secret in torchrun's store at {}:{}: {} must be the same for all ranks",
-                                identity.rank, identity.master_address, identity.master_port, kSecretVariable));
-  }
-  return *port;
+  if (port) return *port;
+  const char* found = !refused ? "no rank 0" : "a rank 0 with a different secret";
+  const std::string advice = !refused ? "is rank 0 running?" : fmt::format("{} must be the same for all ranks", kSecretVariable);
+  throw UserError(fmt::format("rank {} found {} in torchrun's store at {}:{}: {}", identity.rank, found, identity.master_address,
+                              identity.master_port, advice));
 }
 
 }  // namespace pistachio

@@ -13,11 +13,14 @@ namespace pistachio {
 struct LauncherStoreOptions {
   std::chrono::milliseconds timeout;
   std::function<void()> while_waiting;  // polled; an exception ends the wait
+  // How long a port with a wrong signature may stay in the store: rank 0 replaces what strangers wrote before it started.
+  std::chrono::milliseconds wrong_signature_patience{5'000};
 };
 
 // Both throw UserError if torchrun's store cannot be reached.
 void publish_meeting_port(const JobIdentity& identity, const JobSecret& secret, int port, const LauncherStoreOptions& options);
-// Waits for the port; ignores values without a valid signature. Throws UserError on timeout.
+// Waits for the port. Throws UserError on timeout, and if a port without a valid signature stays: rank 0 has another secret then. Strangers
+// gain nothing by that: they can replace rank 0's port, too.
 int find_meeting_port(const JobIdentity& identity, const JobSecret& secret, const LauncherStoreOptions& options);
 
 }  // namespace pistachio

@@ -81,7 +81,12 @@ class RendezvousStore {
       client_ = std::make_unique<RendezvousClient>("127.0.0.1", server_->port(), options_.secret, deadline_);
       return;
     }
-    const int port = identity.launcher_has_store ? find_meeting_port(identity, options_.secret, launcher_options()) : identity.master_port;
+    int port = identity.master_port;
+    if (identity.launcher_has_store) {
+      LauncherStoreOptions waiting = launcher_options();
+      waiting.while_waiting = [&] { watch([] { return "rank 0 to enter its port into torchrun's store"; }); };
+      port = find_meeting_port(identity, options_.secret, waiting);
+    }
     auto after_attempt = [&](const std::string& wrong) {
       watch([&] { return fmt::format("rank 0 at {}:{} ({})", identity.master_address, port, wrong); });
     };
