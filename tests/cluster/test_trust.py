@@ -3,9 +3,11 @@
 import os
 import random
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -13,18 +15,23 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from tests.support import pistachio_process as pistachio
 from tests.support.pistachio_cluster import PistachioCluster, wait_until
-from tests.support.pistachio_session import StatementFailed
-from tests.support.started_ranks import Job, ending
+from tests.support.pistachio_session import NOTICE, StatementFailed
+from tests.support.started_ranks import Job, ending, free_port
 from tools.tpch_data import ensure_tpch
 
 ANSWER = ("-c", "SELECT count(*) AS n FROM (VALUES (1), (2)) v")
+TORCHRUN = Path(sys.executable).with_name("torchrun")
 JOIN = "SELECT count(*) AS n FROM lineitem JOIN orders ON l_orderkey = o_orderkey"
 
 
 def listening_ports(pid):
-    """TCP ports that a process listens on."""
+    """TCP ports that a process listens on; none if it has ended."""
     sockets = set()
-    for link in Path(f"/proc/{pid}/fd").iterdir():
+    try:
+        links = list(Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:
+        return set()
+    for link in links:
         try:
             target = os.readlink(link)
         except OSError:  # closed meanwhile
@@ -38,6 +45,55 @@ def listening_ports(pid):
             if fields[3] == "0A" and fields[9] in sockets:
                 ports.add(int(fields[1].rsplit(":", 1)[1], 16))
     return ports
+
+
+class Flood:
+    """Strangers that connect to `ports` as fast as they can: they send noise or nothing, and close at once or stay. Use as a context manager."""
+
+    def __init__(self, *ports):
+        self.ports = frozenset(ports)  # replaced, not changed, while the threads run
+        self.connections = 0  # made so far
+        self._random = random.Random(7)
+        self._open = []
+        self._ended = threading.Event()
+        self._threads = [threading.Thread(target=self._disturb, daemon=True) for _ in range(2)]
+
+    def __enter__(self):
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+        for stranger in self._open:
+            stranger.close()
+
+    def stop(self):
+        """No more connections; those that stayed are open until the context ends."""
+        self._ended.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _disturb(self):
+        while not self._ended.is_set():
+            try:
+                stranger = socket.create_connection(("127.0.0.1", self._random.choice(tuple(self.ports))), timeout=5)
+            except OSError:
+                time.sleep(0.001)  # nobody listens yet, or no more
+                continue
+            self.connections += 1
+            kind = self._random.randrange(4)
+            try:
+                if kind < 2:
+                    stranger.sendall(self._random.randbytes(self._random.choice((1, 8, 64, 200, 5000))))
+                elif kind == 2:
+                    stranger.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            except OSError:
+                pass
+            if self._random.randrange(2) or len(self._open) > 300:
+                stranger.close()
+            else:
+                self._open.append(stranger)
 
 
 class Secrets(unittest.TestCase):
@@ -57,6 +113,30 @@ class Secrets(unittest.TestCase):
             status, output, errors = ending(job.start_with({"RANK": 1, "WORLD_SIZE": 2, "LOCAL_RANK": 1}, without=("PISTACHIO_JOB_SECRET",)))
             self.assertEqual((status, output), (1, ""))
             self.assertIn("share no secret: give all of them the same PISTACHIO_JOB_SECRET", errors)
+
+    def test_job_meets_after_a_rank_without_secret(self):
+        for wrong in (0, 1):
+            with self.subTest(wrong=wrong), Job() as job:
+                words = {0: ("--", *ANSWER), 1: ()}
+                first = job.start(1 - wrong, 2, *words[1 - wrong])
+                status, output, errors = ending(job.start_with({"RANK": wrong, "WORLD_SIZE": 2, "LOCAL_RANK": wrong}, *words[wrong], without=("PISTACHIO_JOB_SECRET",)))
+                self.assertEqual((status, output), (1, ""))
+                self.assertIn("share no secret: give all of them the same PISTACHIO_JOB_SECRET", errors)
+                second = job.start(wrong, 2, *words[wrong])
+                for process, answer in ((first, words[1 - wrong]), (second, words[wrong])):
+                    self.assertEqual(ending(process)[:2], (0, "n\n2\n" if answer else ""))
+
+    def test_wrong_secret_under_torchrun(self):
+        if not TORCHRUN.exists():
+            self.skipTest(f"there is no {TORCHRUN}")
+        script = 'if [ "$RANK" = 1 ]; then export PISTACHIO_JOB_SECRET="$OTHER_SECRET"; fi; exec "$@"'
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "MASTER_"))}
+        done = subprocess.run([TORCHRUN, "--nproc-per-node", "2", "--master-addr", "127.0.0.1", "--master-port", str(free_port()), "--no-python",
+                               "sh", "-c", script, "sh", pistachio.BINARY, "cluster", "--", *ANSWER], capture_output=True, text=True, check=False,
+                              stdin=subprocess.DEVNULL, timeout=pistachio.WATCHDOG_SECONDS,
+                              env=environment | {"PISTACHIO_JOB_SECRET": "a" * 32, "OTHER_SECRET": "b" * 32})
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"rank 1 found a rank 0 with a different secret in torchrun's store at 127\.0\.0\.1:\d+: PISTACHIO_JOB_SECRET must be the same")
 
     def test_rank_with_wrong_secret_is_rejected(self):
         _, (status, output, errors) = self.run_two({"PISTACHIO_JOB_SECRET": "a" * 32}, {"PISTACHIO_JOB_SECRET": "b" * 32})
@@ -92,48 +172,16 @@ class Strangers(unittest.TestCase):
     """They connect to every port of every process of a running job."""
 
     def test_random_bytes_half_open_connections_and_floods(self):
-        randomness = random.Random(7)
         with PistachioCluster(3, "-s", "peer_timeout=5s", folder=ensure_tpch("0.01")) as cluster:
             expected = cluster.run(JOIN).csv
             processes = [cluster.process.pid, *cluster.ranks.values()]
             ports = sorted(set().union(*map(listening_ports, processes)))
             self.assertGreaterEqual(len(ports), 1)
-            ended = threading.Event()
-            open_connections = []
-
-            def disturb():
-                while not ended.is_set():
-                    port = randomness.choice(ports)
-                    try:
-                        stranger = socket.create_connection(("127.0.0.1", port), timeout=5)
-                    except OSError:
-                        continue
-                    kind = randomness.randrange(4)
-                    try:
-                        if kind < 2:
-                            stranger.sendall(randomness.randbytes(randomness.choice((1, 8, 64, 200, 5000))))
-                        elif kind == 2:
-                            stranger.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-                    except OSError:
-                        pass
-                    # Some close at once, others stay open and silent.
-                    if randomness.randrange(2) or len(open_connections) > 300:
-                        stranger.close()
-                    else:
-                        open_connections.append(stranger)
-            threads = [threading.Thread(target=disturb, daemon=True) for _ in range(2)]
-            for thread in threads:
-                thread.start()
-            try:
+            with Flood(*ports) as flood:
                 for _ in range(15):
                     self.assertEqual(cluster.run(JOIN).csv, expected)
-            finally:
-                ended.set()
-                for thread in threads:
-                    thread.join()
-            self.assertEqual(cluster.run(JOIN).csv, expected)
-            for stranger in open_connections:
-                stranger.close()
+                flood.stop()
+                self.assertEqual(cluster.run(JOIN).csv, expected)  # silent connections are still open
             self.assertEqual(cluster.run(JOIN).csv, expected)
             self.assertTrue(all(Path(f"/proc/{process}").exists() for process in processes))
 
@@ -159,6 +207,25 @@ class Strangers(unittest.TestCase):
             self.assertEqual(ending(other)[0], 0)
             for stranger in flood:
                 stranger.close()
+
+    def test_a_flood_that_lasts_as_long_as_the_job(self):
+        words = ("--", "-d", ensure_tpch("0.01"), *("-c", JOIN) * 5)
+        with Job() as job, Flood(job.port) as flood:
+            ranks = [job.start(0, 2, *words)]
+            wait_until(lambda: flood.connections >= 100, "a flood of the port of rank 0")
+            ranks.append(job.start(1, 2, *words))
+            before = flood.connections
+            while ranks[0].poll() is None:
+                # Those for rows are opened when the ranks have met.
+                for rank in ranks:
+                    flood.ports = flood.ports | listening_ports(rank.pid)
+                time.sleep(0.02)
+            self.assertGreater(flood.connections, before)
+            self.assertGreaterEqual(len(flood.ports), 2)
+            status, output, errors = ending(ranks[0])
+            self.assertEqual((status, NOTICE.sub("", errors)), (0, ""))
+            self.assertEqual(output, "n\n60175\n" * 5)
+            self.assertEqual(ending(ranks[1])[0], 0)
 
 
 class Faults(unittest.TestCase):
