@@ -10,18 +10,30 @@ namespace pistachio {
 
 namespace {
 
-// A string, a word, a number or true.
-std::string option_value(const Json& node) {
+// A string, a word or true; numbers are read from the text.
+std::string option_word(const Json& node) {
   const std::string_view kind = kind_of(node);
   const Json& body = body_of(node);
-  if (kind == "Integer") return std::to_string(integer_field(body, "ival"));
   if (kind == "Float") return std::string(text_field(body, "fval"));
   if (kind == "Boolean") return flag(body, "boolval") ? "true" : "false";
-  if (kind == "A_Star") return "*";
-  return std::string(text_field(body, "sval"));
+  return kind == "A_Star" ? "*" : std::string(text_field(body, "sval"));
 }
 
 }  // namespace
+
+// libpg_query omits integers that are not positive: these are read from the text behind the option's name.
+std::string TreeConverter::copy_value(const Json& node, int64_t option_position) const {
+  if (kind_of(node) != "Integer") return option_word(node);
+  const int64_t value = integer_field(body_of(node), "ival");
+  if (value != 0 || option_position < 0) return std::to_string(value);
+  std::string text;
+  for (size_t i = token_at(option_position) + 1; i < tokens_.size() && tokens_[i].kind != Token::Kind::Number; ++i)
+    text = token_text(text_, tokens_[i]) == "-" ? "-" : "";
+  for (size_t i = token_at(option_position) + 1; i < tokens_.size(); ++i) {
+    if (tokens_[i].kind == Token::Kind::Number) return text + std::string(token_text(text_, tokens_[i]));
+  }
+  return "0";
+}
 
 ast::Copy::Option TreeConverter::copy_option(const Json& body) const {
   ast::Copy::Option option;
@@ -29,9 +41,9 @@ ast::Copy::Option TreeConverter::copy_option(const Json& body) const {
   const Json* value = find_field(body, "arg");
   if (value == nullptr) return option;
   if (kind_of(*value) == "List") {
-    for (const Json& item : body_of(*value).at("items")) option.values.push_back(option_value(item));
+    for (const Json& item : body_of(*value).at("items")) option.values.push_back(option_word(item));
   } else {
-    option.values.push_back(option_value(*value));
+    option.values.push_back(copy_value(*value, position(body)));
   }
   return option;
 }
@@ -56,8 +68,8 @@ void TreeConverter::copy(const Json& body, ast::Statement& result) {
 ast::Insert TreeConverter::copy_from(const Json& body, const std::vector<ast::Copy::Option>& options) {
   if (find_field(body, "whereClause") != nullptr) refuse("WHERE in COPY (use INSERT INTO ... SELECT)", position_of({"where"}));
   for (const ast::Copy::Option& option : options) {
-    if (option.name != "format" || option.values != std::vector<std::string>{"parquet"})
-      refuse("COPY FROM other files than Parquet", position_of({"from"}));
+    if (option.name != "format" || option.values.size() != 1 || lower_case(option.values[0]) != "parquet")
+      throw UserError("COPY FROM reads only Parquet files", position_of({"from"}));
   }
   ast::Insert result;
   result.table = table_name(body.at("relation"));
@@ -75,7 +87,7 @@ ast::Insert TreeConverter::copy_from(const Json& body, const std::vector<ast::Co
 
 ast::QueryPtr TreeConverter::copied_query(const Json& body) {
   if (const Json* own = find_field(body, "query")) {
-    if (kind_of(*own) != "SelectStmt") refuse("COPY of a statement that is no query", position_of({"copy"}));
+    if (kind_of(*own) != "SelectStmt") throw UserError("COPY takes a query or a table", position_of({"copy"}));
     return query(*own);
   }
   const Json& relation = body.at("relation");
@@ -94,6 +106,8 @@ ast::Copy TreeConverter::copy_to(const Json& body, std::vector<ast::Copy::Option
   result.query = copied_query(body);
   for (ast::Copy::Option& option : options) {
     if (option.name == "partition_by") {
+      if (!result.partition_by.empty() || option.values.empty())
+        throw UserError("PARTITION_BY of COPY takes one list of columns", position_of({"partition_by"}));
       result.partition_by = std::move(option.values);
     } else {
       result.options.push_back(std::move(option));

@@ -18,9 +18,7 @@ TEST(ParseRefusal, Statements) {
   expect_refused({{"^merge into t using s on a when matched then do nothing", "MERGE"},
                   {"copy t to ^stdout", "COPY with STDIN or STDOUT (--format writes results to the standard output)"},
                   {"copy t to ^program 'cat'", "COPY with PROGRAM"},
-                  {"copy t ^from 'f' (format csv)", "COPY FROM other files than Parquet"},
                   {"copy t from 'f' ^where true", "WHERE in COPY (use INSERT INTO ... SELECT)"},
-                  {"^copy (insert into t values (1) returning a) to 'f'", "COPY of a statement that is no query"},
                   {"^create or replace function f() returns int language sql as 'select 1'", "CREATE FUNCTION"},
                   {"^create materialized view v as select 1", "CREATE MATERIALIZED VIEW"},
                   {"^drop materialized view s", "DROP MATERIALIZED VIEW"},
@@ -30,6 +28,13 @@ TEST(ParseRefusal, Statements) {
                   {"^grant select on t to u", "GRANT"},
                   {"^listen x", "LISTEN"},
                   {"explain ^create materialized view v as select 1", "CREATE MATERIALIZED VIEW"}});
+}
+
+TEST(ParseRefusal, Copies) {
+  expect_failure_at_mark("copy t ^from 'f' (format csv)", "COPY FROM reads only Parquet files");
+  expect_failure_at_mark("^copy (insert into t values (1) returning a) to 'f'", "COPY takes a query or a table");
+  expect_failure_at_mark("copy t to 'f' (^partition_by)", "PARTITION_BY of COPY takes one list of columns");
+  expect_failure_at_mark("copy t to 'f' (^partition_by (a), partition_by (b))", "PARTITION_BY of COPY takes one list of columns");
 }
 
 TEST(ParseRefusal, PartsOfStatements) {

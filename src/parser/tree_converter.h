@@ -65,6 +65,7 @@ class TreeConverter {
   ast::Copy copy_to(const Json& body, std::vector<ast::Copy::Option> options);
   ast::QueryPtr copied_query(const Json& body);
   ast::Copy::Option copy_option(const Json& body) const;
+  std::string copy_value(const Json& node, int64_t option_position) const;
 
   std::string statement_words(size_t first_token) const;
 

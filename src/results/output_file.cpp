@@ -2,17 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <random>
 
 #include "base/error.h"
+#include "results/output_path.h"
 
 namespace pistachio {
 
@@ -20,37 +19,28 @@ namespace {
 
 constexpr mode_t kFileMode = 0666;  // the user's mask takes bits away
 constexpr size_t kBytesPerWrite = 1 << 20;
-
-// A link is followed: the file that it names is replaced, not the link.
-std::string resolved(const std::string& path) {
-  std::unique_ptr<char, void (*)(void*)> found(::realpath(path.c_str(), nullptr), std::free);
-  return found ? std::string(found.get()) : path;
-}
-
-std::string folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-std::string name_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
+constexpr int kMillisecondsPerWait = 20;
 
 }  // namespace
 
-OutputFile::OutputFile(std::string path) : path_(resolved(path)), folder_(folder_of(path_)) {
+OutputFile::OutputFile(const std::string& path) : path_(resolved_output_path(path)), folder_(folder_of_path(path_)) {
   struct stat facts {};
-  if (::stat(path_.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode)) {
-    if (S_ISDIR(facts.st_mode)) throw UserError(fmt::format("cannot write {}: it is a folder", path_));
+  const bool exists = ::stat(path_.c_str(), &facts) == 0;
+  if (exists && S_ISDIR(facts.st_mode)) throw UserError(fmt::format("cannot write {}: it is a folder", path_));
+  if (exists && !S_ISREG(facts.st_mode)) {
     is_direct_ = true;
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor_ < 0 && errno == ENXIO) throw UserError(fmt::format("cannot write {}: nothing reads it", path_));
     if (descriptor_ < 0) fail("open");
     return;
   }
+  if (exists && ::access(path_.c_str(), W_OK) != 0) fail("replace");
   open_unnamed();
   if (descriptor_ < 0) open_hidden();
+  // Who may read the old file may read the new one.
+  if (exists && (::fchmod(descriptor_, facts.st_mode & 07777) != 0 || ::fchown(descriptor_, facts.st_uid, facts.st_gid) != 0) &&
+      facts.st_uid == ::geteuid())
+    fail("replace");
 }
 
 OutputFile::~OutputFile() {
@@ -65,30 +55,35 @@ void OutputFile::open_unnamed() {
 }
 
 void OutputFile::open_hidden() {
-  give_hidden_name();
+  hidden_ = hidden_path_beside(path_);
   descriptor_ = ::open(hidden_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, kFileMode);
   if (descriptor_ >= 0) return;
   hidden_.clear();
   fail("create");
 }
 
-void OutputFile::give_hidden_name() {
-  hidden_ = fmt::format("{}/.{}.{:08x}.part", folder_, name_of(path_).substr(0, 200), std::random_device()());
-}
-
 void OutputFile::fail(std::string_view what) const {
-  const int problem = errno;
-  throw UserError(fmt::format("cannot {} {}: {}", what, path_, std::strerror(problem)));
+  fail_on_path(what, path_);
 }
 
 void OutputFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
     token_.throw_if_cancelled();
     const ssize_t written = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kBytesPerWrite));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("write");
-    bytes.remove_prefix(static_cast<size_t>(written));
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<size_t>(written));
+    } else if (errno == EAGAIN) {
+      wait_for_reader();
+    } else if (errno != EINTR) {
+      fail("write");
+    }
   }
+}
+
+// In short steps: the token may be cancelled meanwhile.
+void OutputFile::wait_for_reader() const {
+  pollfd waiting{descriptor_, POLLOUT, 0};
+  ::poll(&waiting, 1, kMillisecondsPerWait);
 }
 
 void OutputFile::publish() {
@@ -96,7 +91,7 @@ void OutputFile::publish() {
     if (::fsync(descriptor_) != 0) fail("write");
     if (is_unnamed_) {
       const std::string unnamed = fmt::format("/proc/self/fd/{}", descriptor_);
-      give_hidden_name();
+      hidden_ = hidden_path_beside(path_);
       if (::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, hidden_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
         hidden_.clear();
         fail("name");
@@ -104,18 +99,10 @@ void OutputFile::publish() {
     }
     if (::rename(hidden_.c_str(), path_.c_str()) != 0) fail("replace");
     hidden_.clear();
-    sync_folder();
+    sync_folder(folder_);
   }
   // Some file systems report only here that a disk is full.
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("write");
-}
-
-// So that the name survives a crash of the machine. The data is on disk in any case, so a folder that cannot be synced is no error.
-void OutputFile::sync_folder() const {
-  const int folder = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return;
-  ::fsync(folder);
-  ::close(folder);
 }
 
 }  // namespace pistachio

@@ -1,9 +1,11 @@
 // A file that a statement writes. It appears under its name when it is complete, in one step: before that, and if the process is killed,
-// there is the old file or none. Used by one thread at a time.
+// there is the old file or none. Where the file system has no unnamed files, a killed process leaves a hidden file behind. Used by one
+// thread at a time.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "results/result_sink.h"
 
@@ -11,8 +13,8 @@ namespace pistachio {
 
 class OutputFile final : public ResultSink {
  public:
-  // A device, a pipe or a socket is written directly. Throws UserError, as all members do.
-  explicit OutputFile(std::string path);
+  // A device or a pipe is written directly. The new file has the mode of the old one. Throws UserError, as all members do.
+  explicit OutputFile(const std::string& path);
   // Unless publish() was called, nothing is left.
   ~OutputFile() override;
   OutputFile(const OutputFile&) = delete;
@@ -29,8 +31,7 @@ class OutputFile final : public ResultSink {
   void open_unnamed();
   void open_hidden();
   [[noreturn]] void fail(std::string_view what) const;
-  void give_hidden_name();
-  void sync_folder() const;
+  void wait_for_reader() const;
 
   std::string path_;
   std::string folder_;

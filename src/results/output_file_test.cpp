@@ -1,6 +1,7 @@
 #include "results/output_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -14,7 +15,7 @@
 namespace pistachio {
 namespace {
 
-namespace files = std::filesystem;
+namespace files = std::filesystem;  // tests only: CUDA builds of libtorch export functions of its own
 
 class OutputFiles : public testing::Test {
  protected:
@@ -72,7 +73,7 @@ class PartitionsTest : public OutputFiles {
     return Chunk(std::move(columns), static_cast<int64_t>(parts.size()));
   }
   PartitionedFiles open(bool may_replace = false) const {
-    return PartitionedFiles({folder_ + "/table", {"part"}, "csv", may_replace}, [](ResultSink& sink) { return make_csv_result(sink, {}); });
+    return PartitionedFiles({folder_ + "/table", {0}, "csv", may_replace}, [](ResultSink& sink) { return make_csv_result(sink, {}); });
   }
   static void write(PartitionedFiles& partitions, const std::vector<Chunk>& chunks) {
     partitions.start({});
@@ -112,6 +113,39 @@ TEST_F(PartitionsTest, FolderIsReplacedOnlyIfAllowed) {
   EXPECT_TRUE(files::exists(folder_ + "/table/part=b"));
   EXPECT_THROW(open(), UserError);
   EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(PartitionsTest, FilesThatComeMeanwhileAreKept) {
+  PartitionedFiles first = open();
+  write(first, {rows({"a"})});
+  {
+    PartitionedFiles second = open();
+    write(second, {rows({"b"})});
+    second.publish();
+  }
+  EXPECT_THROW(first.publish(), UserError);
+  EXPECT_TRUE(files::exists(folder_ + "/table/part=b"));
+  EXPECT_FALSE(files::exists(folder_ + "/table/part=a"));
+}
+
+TEST_F(PartitionsTest, TextForNullIsRefused) {
+  PartitionedFiles partitions = open();
+  EXPECT_THROW(write(partitions, {rows({"__HIVE_DEFAULT_PARTITION__"})}), UserError);
+}
+
+TEST_F(OutputFiles, ModeOfTheOldFileStays) {
+  const std::string path = folder_ + "/file";
+  std::ofstream(path) << "old";
+  ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
+  OutputFile file(path);
+  file.write("new");
+  file.publish();
+  EXPECT_EQ(files::status(path).permissions(), files::perms::owner_read | files::perms::owner_write);
+}
+
+TEST_F(OutputFiles, DanglingLinksAreRefused) {
+  files::create_symlink(folder_ + "/none", folder_ + "/link");
+  EXPECT_THROW(OutputFile(folder_ + "/link"), UserError);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 #include "engine/result_receiver.h"
 #include "results/column_text.h"
-#include "results/output_file.h"
+#include "results/result_sink.h"
 
 namespace pistachio {
 
@@ -18,14 +18,14 @@ class PartitionedFiles final : public ResultReceiver {
  public:
   using MakeFormat = std::function<std::unique_ptr<ResultReceiver>(ResultSink& sink)>;
   struct Target {
-    std::string folder;
-    std::vector<std::string> partition_by;
-    std::string ending;        // of file names
-    bool may_replace = false;  // the folder may exist and have files, which are deleted
+    std::string folder;                // the folder that it is in exists
+    std::vector<size_t> partition_by;  // places of columns of the result, whose values have one form as text
+    std::string ending;                // of file names
+    bool may_replace = false;          // replaces the folder's files; else it must be empty
   };
 
   // Throws UserError, as other members do.
-  PartitionedFiles(Target target, MakeFormat make_format);
+  PartitionedFiles(const Target& target, MakeFormat make_format);
   // Deletes what was written unless publish() was called.
   ~PartitionedFiles() override;
 
@@ -34,33 +34,31 @@ class PartitionedFiles final : public ResultReceiver {
   // Rows with equal values in the partition columns follow each other, also from chunk to chunk.
   void add(const Chunk& chunk) override;
   void end() override;
-  void break_off() override { close_file(false); }
+  void break_off() override;
   bool needs_every_column() const override { return true; }
 
   void publish();
 
  private:
-  // The file being written.
-  struct OpenFile {
-    std::string key;
-    std::unique_ptr<OutputFile> file;
-    std::unique_ptr<ResultReceiver> format;
-  };
+  class OpenFile;
   std::string key_of(size_t row) const;
   void open_file(std::string key);
-  void close_file(bool is_complete);
+  void close_file();
+  void make_folders(const std::string& key) const;
 
-  const Target target_;
+  const std::vector<size_t> partition_by_;
+  const std::string ending_;
+  const bool may_replace_;
   const MakeFormat make_format_;
+  std::string folder_;
   std::string hidden_;  // the folder while it is incomplete
   CancelToken token_;
   WorkPoll poll_{&token_};
-  std::vector<size_t> partition_places_;
   std::vector<size_t> data_places_;
-  std::vector<std::string> partition_names_;  // as in the result
+  std::vector<std::string> partition_names_;  // as in the folders
   std::vector<ResultColumn> data_columns_;
   std::vector<ColumnText> values_;  // of the partition columns in the current chunk
-  std::optional<OpenFile> open_;
+  std::unique_ptr<OpenFile> open_;
 };
 
 }  // namespace pistachio

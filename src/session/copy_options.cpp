@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -45,12 +47,11 @@ bool truth_of(const Option& option) {
   refuse_value(option, "true or false");
 }
 
-int64_t count_of(const Option& option) {
-  constexpr std::string_view wanted = "a positive whole number";
+int64_t count_of(const Option& option, int64_t least, int64_t most, std::string_view wanted) {
   const std::string& value = only_value(option, wanted);
   int64_t count = 0;
   auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), count);
-  if (status != std::errc() || end != value.data() + value.size() || count < 1) refuse_value(option, wanted);
+  if (status != std::errc() || end != value.data() + value.size() || count < least || count > most) refuse_value(option, wanted);
   return count;
 }
 
@@ -96,25 +97,39 @@ ParquetCompression compression_of(const Option& option) {
   refuse_value(option, wanted);
 }
 
-// Numbers, dates and times are written without quotes: their characters cannot separate values.
+// Numbers, dates and times are written without quotes: their characters can neither separate nor quote values.
+bool may_frame_values(const std::string& text) {
+  constexpr std::string_view taken = " +-.:\\\r\n";
+  return text.size() == 1 && static_cast<unsigned char>(text[0]) < 0x80 && std::isalnum(static_cast<unsigned char>(text[0])) == 0 &&
+         taken.find(text[0]) == std::string_view::npos;
+}
+
 char delimiter_of(const Option& option) {
   constexpr std::string_view wanted = "one ASCII character that does not occur in numbers, dates or line ends, or '\\t'";
   const std::string& text = only_value(option, wanted);
   if (text == "\\t") return '\t';
-  constexpr std::string_view taken = " +-.:\\\r\n\"";
-  if (text.size() != 1 || static_cast<unsigned char>(text[0]) >= 0x80 || std::isalnum(static_cast<unsigned char>(text[0])) != 0 ||
-      taken.find(text[0]) != std::string_view::npos)
-    refuse_value(option, wanted);
+  if (!may_frame_values(text)) refuse_value(option, wanted);
   return text[0];
 }
 
 char quote_of(const Option& option) {
-  constexpr std::string_view wanted = "one ASCII character that is no letter, digit or line end";
+  constexpr std::string_view wanted = "one ASCII character that does not occur in numbers, dates or line ends";
   const std::string& text = only_value(option, wanted);
-  if (text.size() != 1 || static_cast<unsigned char>(text[0]) >= 0x80 || std::isalnum(static_cast<unsigned char>(text[0])) != 0 ||
-      text[0] == '\r' || text[0] == '\n')
-    refuse_value(option, wanted);
+  if (!may_frame_values(text)) refuse_value(option, wanted);
   return text[0];
+}
+
+// Values other than text are written without quotes: the text for NULL must not read as one of them.
+void check_null_text(const CsvStyle& style) {
+  const std::string& text = style.null_text;
+  if (text.empty()) return;
+  constexpr std::string_view words[] = {"true", "false", "nan", "infinity"};
+  const std::string lower = lower_case_of(text);
+  const bool is_value = std::isdigit(static_cast<unsigned char>(text[0])) != 0 || text[0] == '-' || text[0] == '+' || text[0] == '.' ||
+                        text.starts_with("\\x") || std::find(std::begin(words), std::end(words), lower) != std::end(words);
+  const char marks[] = {style.delimiter, style.quote, '\r', '\n'};
+  if (is_value || text.find_first_of(std::string_view(marks, sizeof marks)) != std::string::npos)
+    throw UserError(fmt::format("NULL '{}' of COPY could be a value, or has a delimiter, quote or line end in it", text));
 }
 
 // False if the format has no such option.
@@ -122,9 +137,9 @@ bool set_parquet_option(const Option& option, ParquetStyle& style) {
   if (option.name == "compression" || option.name == "codec") {
     style.compression = compression_of(option);
   } else if (option.name == "compression_level") {
-    style.level = static_cast<int>(std::min<int64_t>(count_of(option), 1000));
+    style.level = static_cast<int>(count_of(option, 0, 22, "a whole number from 0 to 22"));
   } else if (option.name == "row_group_size") {
-    style.row_group_rows = count_of(option);
+    style.row_group_rows = count_of(option, 1, INT64_MAX, "a positive whole number");
   } else {
     return false;
   }
@@ -146,6 +161,28 @@ bool set_csv_option(const Option& option, CsvStyle& style) {
   return true;
 }
 
+void check_level(const ParquetStyle& style) {
+  if (!style.level) return;
+  struct Range {
+    ParquetCompression compression;
+    int least;
+    int most;
+  };
+  constexpr Range ranges[] = {{ParquetCompression::Gzip, 1, 9}, {ParquetCompression::Zstd, 1, 22}, {ParquetCompression::Brotli, 0, 11}};
+  for (const Range& range : ranges) {
+    if (range.compression == style.compression && *style.level >= range.least && *style.level <= range.most) return;
+  }
+  throw UserError("COMPRESSION_LEVEL of COPY needs COMPRESSION gzip (1 to 9), zstd (1 to 22) or brotli (0 to 11)");
+}
+
+void refuse_repeated(const std::vector<Option>& options) {
+  for (size_t i = 0; i < options.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (options[i].name == options[j].name) throw UserError(fmt::format("COPY has the option {} twice", upper_case_of(options[i].name)));
+    }
+  }
+}
+
 std::string_view known_options(Format format) {
   switch (format) {
     case Format::Parquet: return "FORMAT, PARTITION_BY, OVERWRITE, COMPRESSION, COMPRESSION_LEVEL, ROW_GROUP_SIZE";
@@ -159,6 +196,7 @@ std::string_view known_options(Format format) {
 }  // namespace
 
 CopyOptions::CopyOptions(const ast::Copy& copy) : format(format_of(copy)) {
+  refuse_repeated(copy.options);
   if (lower_case_of(copy.path).ends_with(".tsv")) csv.delimiter = '\t';
   for (const Option& option : copy.options) {
     if (option.name == "format") continue;
@@ -180,9 +218,8 @@ CopyOptions::CopyOptions(const ast::Copy& copy) : format(format_of(copy)) {
     }
   }
   if (csv.delimiter == csv.quote) throw UserError("DELIMITER and QUOTE of COPY are the same character");
-  if (parquet.level && parquet.compression != ParquetCompression::Gzip && parquet.compression != ParquetCompression::Zstd &&
-      parquet.compression != ParquetCompression::Brotli)
-    throw UserError("COMPRESSION_LEVEL of COPY needs COMPRESSION gzip, zstd or brotli");
+  check_null_text(csv);
+  check_level(parquet);
 }
 
 std::string CopyOptions::ending() const {

@@ -29,6 +29,8 @@ class Session final : private TableResolver {
  public:
   // Queries run on all ranks of the service if there is one. It outlives the session.
   explicit Session(EngineInstance& engine, RankService* ranks = nullptr);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   // Every NAME.parquet and every folder NAME/ with Parquet files in it becomes a table NAME. Throws UserError.
   void add_folder(const std::string& path);
