@@ -21,6 +21,8 @@ const std::vector<OptimizerRule>& optimizer_rules() {
       {"sink_scalar_subqueries", "a condition on one input and the value of a subquery drops that input's rows before they are joined",
        sink_scalar_subqueries, false},
       {"lower_set_operations", "INTERSECT and EXCEPT become grouping, which all ranks and devices can do", lower_set_operations, true},
+      {"derive_group_columns", "fewer and narrower keys identify a group; what follows from them is computed once per group",
+       derive_group_columns, false},
       {"push_down_filters", "rows that are dropped early cost nothing later; scans skip row groups and pages", push_down_filters, false},
       {"imply_conditions", "what holds for a column holds for those equal to it: more scans are filtered, more joins connected",
        imply_conditions, false},

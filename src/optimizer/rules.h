@@ -14,6 +14,7 @@ void unnest_subqueries(LogicalPlan& plan, const CancelToken& token);
 void relax_correlated_joins(LogicalPlan& plan, const CancelToken& token);
 void sink_scalar_subqueries(LogicalPlan& plan, const CancelToken& token);
 void lower_set_operations(LogicalPlan& plan, const CancelToken& token);
+void derive_group_columns(LogicalPlan& plan, const CancelToken& token);
 void push_down_filters(LogicalPlan& plan, const CancelToken& token);
 void imply_conditions(LogicalPlan& plan, const CancelToken& token);
 void filter_common_tables(LogicalPlan& plan, const CancelToken& token);

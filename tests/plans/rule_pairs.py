@@ -56,6 +56,11 @@ PAIRS = (
         only_without=("single hash join", "keys: n_nationkey IS NOT DISTINCT FROM n_nationkey.2"),
         only_with=("right hash join",)),
     RulePair(
+        "derive_group_columns",
+        "SELECT o_custkey, o_custkey - 1, EXTRACT(YEAR FROM o_orderdate), 'all', count(*) FROM orders GROUP BY 1, 2, 3, 4",
+        only_without=("groups: o_custkey, group, group.2, group.3",),
+        only_with=("groups: o_custkey, group.2",)),
+    RulePair(
         "push_down_filters",
         "SELECT count(*) FROM nation, region WHERE n_regionkey = r_regionkey AND r_name = 'ASIA'",
         only_without=("inner loop join", "filter", "conditions: (n_regionkey = r_regionkey) AND (r_name = 'ASIA')"),
