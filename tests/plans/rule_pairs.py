@@ -127,6 +127,12 @@ PAIRS = (
         only_without=(),
         only_with=("filter", "conditions: ((extract year(o_orderdate) = 1995) OR (extract year(o_orderdate) = 1996))", "filters: (o_orderpriority = '1-URGENT')")),
     RulePair(
+        "use_semi_joins",  # another supplier of the part, in however many lines
+        """SELECT count(*) FROM part WHERE p_partkey IN
+           (SELECT one.l_partkey FROM lineitem AS one JOIN lineitem AS other ON one.l_partkey = other.l_partkey AND one.l_suppkey <> other.l_suppkey)""",
+        only_without=("inner hash join",),
+        only_with=()),
+    RulePair(
         "push_down_semi_joins",
         """SELECT count(*) FROM orders JOIN lineitem ON o_orderkey = l_orderkey
            WHERE o_custkey IN (SELECT c_custkey FROM customer WHERE c_mktsegment = 'BUILDING')""",
