@@ -37,6 +37,7 @@ const std::vector<OptimizerRule>& optimizer_rules() {
       {"push_down_filters_again", "conditions that the new order of joins lets through", push_down_filters, false},
       {"use_semi_joins", "where repeated rows do not matter, a row has to find one match of a side without used columns", use_semi_joins,
        false},
+      {"match_by_extremes", "whether a key has another value shows in its least and greatest one", match_by_extremes, false},
       {"push_down_semi_joins", "rows without a match need not be joined with others first", push_down_semi_joins, false},
       {"choose_build_sides", "the smaller side of a join goes into the hash table", choose_build_sides, false},
       {"push_down_limits", "ORDER BY with LIMIT keeps the first rows only", push_down_limits, false},

@@ -23,6 +23,7 @@ void answer_from_footers(LogicalPlan& plan, const CancelToken& token);
 void share_shifted_sums(LogicalPlan& plan, const CancelToken& token);
 void order_joins(LogicalPlan& plan, const CancelToken& token);
 void use_semi_joins(LogicalPlan& plan, const CancelToken& token);
+void match_by_extremes(LogicalPlan& plan, const CancelToken& token);
 void push_down_semi_joins(LogicalPlan& plan, const CancelToken& token);
 void choose_build_sides(LogicalPlan& plan, const CancelToken& token);
 void push_down_limits(LogicalPlan& plan, const CancelToken& token);

@@ -133,6 +133,12 @@ PAIRS = (
         only_without=("inner hash join",),
         only_with=()),
     RulePair(
+        "match_by_extremes",
+        """SELECT count(*) FROM lineitem AS one WHERE EXISTS
+           (SELECT 1 FROM lineitem AS other WHERE one.l_partkey = other.l_partkey AND one.l_suppkey <> other.l_suppkey)""",
+        only_without=("conditions: (l_suppkey <> l_suppkey.2)",),
+        only_with=("conditions: ((l_suppkey <> min) OR (l_suppkey <> max))",)),
+    RulePair(
         "push_down_semi_joins",
         """SELECT count(*) FROM orders JOIN lineitem ON o_orderkey = l_orderkey
            WHERE o_custkey IN (SELECT c_custkey FROM customer WHERE c_mktsegment = 'BUILDING')""",
