@@ -171,4 +171,24 @@ LogicalPtr clone(const LogicalNode& node) {
   return copy;
 }
 
+namespace {
+
+void visit_reads(const LogicalPlan& plan, const LogicalNode& node, std::vector<bool>& visited, std::vector<size_t>& order) {
+  for (const LogicalPtr& child : node.children) visit_reads(plan, *child, visited, order);
+  const auto* read = node.as<LogicalSharedRead>();
+  if (read == nullptr || read->is_working_table || visited[read->shared]) return;
+  visited[read->shared] = true;
+  visit_reads(plan, *plan.shared[read->shared], visited, order);
+  order.push_back(read->shared);
+}
+
+}  // namespace
+
+std::vector<size_t> shared_plans_in_use(const LogicalPlan& plan) {
+  std::vector<size_t> order;
+  std::vector<bool> visited(plan.shared.size());
+  visit_reads(plan, *plan.root, visited, order);
+  return order;
+}
+
 }  // namespace pistachio

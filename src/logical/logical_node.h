@@ -242,5 +242,7 @@ void for_each_expression(const LogicalNode& node, const std::function<void(const
 // Columns that the subtree uses but does not produce: references to an outer query.
 ColumnSet free_columns(const LogicalNode& node);
 LogicalPtr clone(const LogicalNode& node);
+// The shared plans that the root needs, each after those that it reads.
+std::vector<size_t> shared_plans_in_use(const LogicalPlan& plan);
 
 }  // namespace pistachio

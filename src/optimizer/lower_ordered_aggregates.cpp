@@ -2,7 +2,8 @@
 //   - first, last, arg_min, mode: the row that comes first in an order, by row_number;
 //   - quantiles: the one or two rows at the fraction's place, by row_number and count;
 //   - string_agg: a window concatenates the texts of each partition;
-//   - covariances and moments: sums over the deviations from the group's mean, which are stable where sums of squares cancel out.
+//   - covariances and moments: sums over the deviations from the group's mean, which are stable where sums of squares cancel out;
+//     covariances of short integers: sums of products, which are exact and need no window.
 // The windows have the groups as partitions, so that sorting, spilling and distributing over ranks are those of windows.
 #include <algorithm>
 #include <utility>
@@ -45,6 +46,15 @@ ExpressionPtr only_if(ExpressionPtr condition, ExpressionPtr value) {
   const LogicalType type = value->type();
   ExpressionPtr nothing = Expression::constant(ScalarValue::null(type));
   return Expression::conditional(ExpressionKind::Case, {std::move(condition), std::move(value), std::move(nothing)}, type);
+}
+
+bool same_or_both_null(const ExpressionPtr& left, const ExpressionPtr& right) {
+  return left && right ? same_expression(*left, *right) : !left && !right;
+}
+
+bool is_same(const AggregateCall& left, const AggregateCall& right) {
+  return left.function == right.function && left.distinct == right.distinct && same_or_both_null(left.argument, right.argument) &&
+         same_or_both_null(left.filter, right.filter);
 }
 
 bool same_keys(const std::vector<SortKey>& left, const std::vector<SortKey>& right) {
@@ -141,6 +151,9 @@ class OrderedAggregates {
     call.argument = coerce(std::move(argument), types->first);
     call.filter = std::move(filter);
     call.type = types->second;
+    for (const AggregateCall& known : made_.calls) {
+      if (is_same(known, call)) return reference(known.id);
+    }
     call.id = plan_.columns.add(std::string(name), call.type);
     made_.calls.push_back(call);
     return reference(call.id);
@@ -300,21 +313,43 @@ class OrderedAggregates {
     return at_least(4, calculate("/", calculate("*", minus(1), inner), calculate("*", minus(2), minus(3))));
   }
 
+  // The TINYINT, SMALLINT or INTEGER whose value the argument has, as BIGINT. Null: it has another type.
+  static ExpressionPtr short_integer(const ExpressionPtr& argument) {
+    const bool is_cast = argument->kind() == ExpressionKind::Cast && argument->type().kind() == TypeKind::Double;
+    const ExpressionPtr& value = is_cast ? argument->children()[0] : argument;
+    const TypeKind kind = value->type().kind();
+    return kind == TypeKind::TinyInt || kind == TypeKind::SmallInt || kind == TypeKind::Integer ? coerce(value, TypeKind::BigInt) : nullptr;
+  }
+
+  // The sum of the products of the deviations of BIGINTs that were short integers: (n * sum(xy) - sum(x) * sum(y)) / n. With 38 digits the
+  // difference is exact for groups of up to four billion rows, whatever their values.
+  ExpressionPtr exact_products(const ExpressionPtr& left, const ExpressionPtr& right, const ExpressionPtr& count) {
+    const ExpressionPtr products = calculate("*", count, aggregate("sum", calculate("*", left, right)));
+    const ExpressionPtr difference = calculate("-", products, calculate("*", aggregate("sum", left), aggregate("sum", right)));
+    const ExpressionPtr quotient = calculate("/", coerce(difference, TypeKind::Double), coerce(count, TypeKind::Double));
+    return only_if(calculate(">", count, whole(0)), quotient);
+  }
+
   // y and x, where neither is NULL.
   ExpressionPtr of_pairs(const AggregateCall& call) {
     const Ordered kind = call.function->ordered;
     const ExpressionPtr counts =
         all_of({call.filter, make_call("is not null", {call.argument}), make_call("is not null", {call.further[0]})});
-    const ExpressionPtr y = compute(first_columns_, only_if(counts, call.argument));
-    const ExpressionPtr x = compute(first_columns_, only_if(counts, call.further[0]));
+    const ExpressionPtr short_y = short_integer(call.argument);
+    const ExpressionPtr short_x = short_integer(call.further[0]);
+    const bool is_exact = short_y && short_x;
+    const ExpressionPtr y = compute(first_columns_, only_if(counts, is_exact ? short_y : call.argument));
+    const ExpressionPtr x = compute(first_columns_, only_if(counts, is_exact ? short_x : call.further[0]));
     const ExpressionPtr count = aggregate("count", x);
     if (kind == Ordered::RegressionCount) return count;
     if (kind == Ordered::RegressionAverageX) return aggregate("avg", x);
     if (kind == Ordered::RegressionAverageY) return aggregate("avg", y);
     const ExpressionPtr n = coerce(count, TypeKind::Double);
-    const ExpressionPtr y_deviation = compute(second_columns_, deviation(y));
-    const ExpressionPtr x_deviation = compute(second_columns_, deviation(x));
-    auto sum_of = [&](const ExpressionPtr& left, const ExpressionPtr& right) { return aggregate("sum", calculate("*", left, right)); };
+    const ExpressionPtr y_deviation = is_exact ? y : compute(second_columns_, deviation(y));
+    const ExpressionPtr x_deviation = is_exact ? x : compute(second_columns_, deviation(x));
+    auto sum_of = [&](const ExpressionPtr& left, const ExpressionPtr& right) {
+      return is_exact ? exact_products(left, right, count) : aggregate("sum", calculate("*", left, right));
+    };
     if (kind == Ordered::RegressionSxx) return sum_of(x_deviation, x_deviation);
     if (kind == Ordered::RegressionSyy) return sum_of(y_deviation, y_deviation);
     const ExpressionPtr products = sum_of(y_deviation, x_deviation);

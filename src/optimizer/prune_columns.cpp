@@ -159,16 +159,6 @@ class ColumnPruner {
   const CancelToken& token_;
 };
 
-// Shared plans below a node, in dependency order.
-void visit_reads(const LogicalPlan& plan, const LogicalNode& node, std::vector<bool>& visited, std::vector<size_t>& order) {
-  for (const LogicalPtr& child : node.children) visit_reads(plan, *child, visited, order);
-  const auto* read = node.as<LogicalSharedRead>();
-  if (read == nullptr || read->is_working_table || visited[read->shared]) return;
-  visited[read->shared] = true;
-  visit_reads(plan, *plan.shared[read->shared], visited, order);
-  order.push_back(read->shared);
-}
-
 }  // namespace
 
 void prune_columns(LogicalPlan& plan, const CancelToken& token) {
@@ -176,10 +166,7 @@ void prune_columns(LogicalPlan& plan, const CancelToken& token) {
   ColumnSet output;
   for (const OutputColumn& column : plan.output) output.insert(column.id);
   pruner.prune(plan.root, output);
-  // Readers before the plans they read.
-  std::vector<size_t> order;
-  std::vector<bool> visited(plan.shared.size());
-  visit_reads(plan, *plan.root, visited, order);
+  const std::vector<size_t> order = shared_plans_in_use(plan);
   for (size_t i = order.size(); i-- > 0;) pruner.prune(plan.shared[order[i]], pruner.wanted_of_shared[order[i]]);
 }
 

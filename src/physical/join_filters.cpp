@@ -66,7 +66,20 @@ class FilterPlacement {
     for (const PhysicalPtr& child : node.children) visit(*child);
   }
 
+  // A scan tests its filters one after the other, later ones only on rows that passed: first those that drop most rows per column read.
+  void order_filters() {
+    for (auto& [scan, placed] : placed_) {
+      std::stable_sort(placed.begin(), placed.end(), [](const Placed& left, const Placed& right) { return left.benefit > right.benefit; });
+      for (Placed& one : placed) scan->join_filters.push_back(std::move(one.filter));
+    }
+  }
+
  private:
+  struct Placed {
+    ScanJoinFilter filter;
+    double benefit = 0;  // expected fraction of rows dropped, per key column
+  };
+
   void place(PhysicalNode& node, PhysicalJoin& join) {
     // Unmatched left rows are not in the output and do not affect it.
     bool drops_left_rows = join.kind == JoinKind::Inner || join.kind == JoinKind::Semi || join.kind == JoinKind::Right ||
@@ -94,16 +107,22 @@ class FilterPlacement {
       made->keys.push_back(key);
       filter.columns.push_back(origin.place);
     }
-    best->first->join_filters.push_back(std::move(filter));
+    const double dropped = std::clamp(1 - matching_share(node, join), 0.0, 1.0);
+    placed_[best->first].push_back({std::move(filter), dropped / static_cast<double>(best->second.size())});
   }
 
-  // For joins that output right rows, the fraction of left rows that match is unknown.
+  // For joins that output right rows, the fraction of left rows that match is unknown: 0.
+  static double matching_share(const PhysicalNode& node, const PhysicalJoin& join) {
+    if (!gives_left_columns(join.kind)) return 0;
+    return node.estimated_rows / std::max(1.0, node.children[0]->estimated_rows);
+  }
+
   bool is_selective(const PhysicalNode& node, const PhysicalJoin& join) const {
-    if (least_rows_ == 0 || !gives_left_columns(join.kind)) return true;
-    return node.estimated_rows <= kSelectiveShare * node.children[0]->estimated_rows;
+    return least_rows_ == 0 || matching_share(node, join) <= kSelectiveShare;
   }
 
   PhysicalPlan& plan_;
+  std::map<PhysicalScan*, std::vector<Placed>> placed_;
   double least_rows_;
   const CancelToken& token_;
 };
@@ -124,6 +143,7 @@ void place_join_filters(PhysicalPlan& plan, double least_rows, const CancelToken
     if (shared) placement.visit(*shared);
   }
   placement.visit(*plan.root);
+  placement.order_filters();
 }
 
 }  // namespace pistachio

@@ -56,6 +56,11 @@ PAIRS = (
         only_without=("single hash join", "keys: n_nationkey IS NOT DISTINCT FROM n_nationkey.2"),
         only_with=("right hash join",)),
     RulePair(
+        "derive_group_columns",
+        "SELECT o_custkey, o_custkey - 1, EXTRACT(YEAR FROM o_orderdate), 'all', count(*) FROM orders GROUP BY 1, 2, 3, 4",
+        only_without=("groups: o_custkey, group, group.2, group.3",),
+        only_with=("groups: o_custkey, group.2",)),
+    RulePair(
         "push_down_filters",
         "SELECT count(*) FROM nation, region WHERE n_regionkey = r_regionkey AND r_name = 'ASIA'",
         only_without=("inner loop join", "filter", "conditions: (n_regionkey = r_regionkey) AND (r_name = 'ASIA')"),
@@ -121,6 +126,18 @@ PAIRS = (
            SELECT count(*) FROM years AS a, years AS b WHERE a.total < b.total AND a.y = 1995 AND b.y = 1996 AND a.p = b.p AND a.p = '1-URGENT'""",
         only_without=(),
         only_with=("filter", "conditions: ((extract year(o_orderdate) = 1995) OR (extract year(o_orderdate) = 1996))", "filters: (o_orderpriority = '1-URGENT')")),
+    RulePair(
+        "use_semi_joins",  # another supplier of the part, in however many lines
+        """SELECT count(*) FROM part WHERE p_partkey IN
+           (SELECT one.l_partkey FROM lineitem AS one JOIN lineitem AS other ON one.l_partkey = other.l_partkey AND one.l_suppkey <> other.l_suppkey)""",
+        only_without=("inner hash join",),
+        only_with=()),
+    RulePair(
+        "match_by_extremes",
+        """SELECT count(*) FROM lineitem AS one WHERE EXISTS
+           (SELECT 1 FROM lineitem AS other WHERE one.l_partkey = other.l_partkey AND one.l_suppkey <> other.l_suppkey)""",
+        only_without=("conditions: (l_suppkey <> l_suppkey.2)",),
+        only_with=("conditions: ((l_suppkey <> min) OR (l_suppkey <> max))",)),
     RulePair(
         "push_down_semi_joins",
         """SELECT count(*) FROM orders JOIN lineitem ON o_orderkey = l_orderkey
