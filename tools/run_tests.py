@@ -69,6 +69,7 @@ SHORT_SAMPLES = {
     ("asan", "network_test"): ("NetworkProcessTest", 3),
     ("asan", "table_scan_test"): ("TableScanFilters|TableScanRegistered", 3),
 }
+SHORT_SANITIZED_ENVIRONMENT = SHORT_ENVIRONMENT | {"PISTACHIO_MUTATIONS": "40"}
 # The program warns of PISTACHIO_* variables that it does not know.
 SHORT_PYTHON_ENVIRONMENT = {"TEST_QUERY_SAMPLE": str(DAY % 4)}
 # Approximate seconds of the longest suites: they start first, so that none runs alone at the end.
@@ -484,7 +485,7 @@ def run_sanitized(kind, report, names, pattern, full):
     runs = []
     for name in names:
         chosen = pattern or (re.compile(sanitized[kind, name]) if (kind, name) in sanitized else None)
-        environment = sanitizer_environment(kind, name, full) | ({} if full else SHORT_ENVIRONMENT)
+        environment = sanitizer_environment(kind, name, full) | ({} if full else SHORT_SANITIZED_ENVIRONMENT)
         is_sample = pattern is None and not full
         runs.append((name, lambda n=name, e=environment, c=chosen, s=is_sample: run_google_test(n, kind, e, c, s)))
     run_side_by_side(f"{kind} suites", runs, report)
