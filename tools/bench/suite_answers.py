@@ -83,7 +83,7 @@ class ExpectedRows:
                 return f"row {number}: {own} against {other}, ordered by columns {[key + 1 for key in self.keys]}"
         alone, missing = duckdb_oracle.rows_without_partner(ours, window.rows, window.kinds)
         if alone and self.limit is not None:
-            # A row that lies in the window as well must be there once more.
+            # A row that is in the window as well must be there once more.
             alone = [row for row, times in Counter(alone).items() if self.occurrences(row) < times + self.in_window(row)]
             missing = []
         return f"{len(alone)} rows that DuckDB does not have: {alone[:3]}; missing: {missing[:3]}" if alone or missing else None

@@ -5,7 +5,8 @@ region, browser and phone; users, sites, pages and search phrases follow power l
 there; rows are sorted by site and day. Most text is empty or Cyrillic. The values that queries look for occur."""
 
 from tests.support import duckdb_oracle
-from tools.bench.suites.query_suite import ROOT, Query, Suite, ensure_folder
+from tools.bench.suites.query_suite import Query, Suite
+from tools.data_folder import ROOT, ensure_folder
 
 STATEMENTS = ROOT / "tools/bench/suites/clickbench.sql"
 # These leave open which rows come first, and do not return what they are sorted by.

@@ -5,7 +5,8 @@ medium and big have N/1e6, N/1e3 and N rows; a tenth of the keys of each side ha
 are hashes of row number, column and seed. Answers of more than 10,000 rows are added up instead of fetched."""
 
 from tests.support import duckdb_oracle
-from tools.bench.suites.query_suite import Query, Suite, checksum, ensure_folder
+from tools.bench.suites.query_suite import Query, Suite, checksum
+from tools.data_folder import ensure_folder
 
 VALUES = 100  # K
 R2 = "SELECT id2, id4, {} AS r2 FROM x GROUP BY id2, id4"

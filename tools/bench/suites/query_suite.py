@@ -1,12 +1,7 @@
-"""What a suite of benchmark queries consists of, and how its data comes to lie under data/."""
+"""What a suite of benchmark queries consists of."""
 
-import shutil
-import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
-
-ROOT = Path(__file__).resolve().parent.parent.parent.parent
 
 
 @dataclass
@@ -23,22 +18,6 @@ class Suite:
     title: str
     folder: Path  # its files are the tables
     queries: list
-
-
-def ensure_folder(name, fill):
-    """Returns data/NAME, which `fill(folder)` makes once. An interrupted run leaves nothing that looks complete."""
-    folder = ROOT / "data" / name
-    if folder.exists():
-        return folder
-    print(f"data: making {folder.relative_to(ROOT)}", file=sys.stderr)
-    began = time.perf_counter()
-    partial = folder.with_name(folder.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    fill(partial)
-    partial.rename(folder)
-    print(f"data: done ({time.perf_counter() - began:.1f} s)", file=sys.stderr)
-    return folder
 
 
 def checksum(sql, *columns):

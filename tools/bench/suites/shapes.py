@@ -4,7 +4,8 @@ sorts, LIKE, few of many columns, many small files.
 Large results are added up instead of fetched; OFFSET 1 keeps a sort below the sums from being dropped."""
 
 from tests.support import duckdb_oracle
-from tools.bench.suites.query_suite import Query, Suite, ensure_folder
+from tools.bench.suites.query_suite import Query, Suite
+from tools.data_folder import ensure_folder
 
 GROUPS = {"4": 4, "1e3": 1_000, "1e6": 1_000_000, "1e7": 10_000_000}
 PERMILLES = {"0.1": 1, "1": 10, "10": 100, "50": 500, "90": 900, "99": 990}

@@ -8,7 +8,8 @@ import os
 import subprocess
 import sys
 
-from tools.bench.suites.query_suite import ROOT, Query, Suite, ensure_folder
+from tools.bench.suites.query_suite import Query, Suite
+from tools.data_folder import ROOT, ensure_folder
 
 GENERATOR = ROOT / "build/tpcds_generator"
 PACKAGES = ROOT / "scripts/packages/tpcds_generator.txt"
