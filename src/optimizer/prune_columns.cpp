@@ -4,6 +4,7 @@
 
 #include "expr/column_set.h"
 #include "optimizer/rules.h"
+#include "optimizer/shared_reads.h"
 
 namespace pistachio {
 
@@ -89,17 +90,9 @@ class ColumnPruner {
   }
 
   void prune_shared_read(LogicalSharedRead& read, const ColumnSet& wanted) {
-    std::vector<ColumnId> columns;
-    std::vector<ColumnId> sources;
-    for (size_t i = 0; i < read.columns.size(); ++i) {
-      if (!wanted.contains(read.columns[i])) continue;
-      columns.push_back(read.columns[i]);
-      sources.push_back(read.sources[i]);
-      wanted_of_shared[read.shared].insert(read.sources[i]);
-    }
-    if (!read.is_working_table) wanted_of_shared[read.shared];
-    read.columns = std::move(columns);
-    read.sources = std::move(sources);
+    keep_read_columns(read, wanted);
+    if (read.is_working_table && read.sources.empty()) return;
+    wanted_of_shared[read.shared].insert(read.sources.begin(), read.sources.end());
   }
 
   // Drops unused calls and the order keys that only they had. False if no call is left.

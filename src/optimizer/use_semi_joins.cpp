@@ -9,6 +9,7 @@
 #include "optimizer/cardinality.h"
 #include "optimizer/column_equality.h"
 #include "optimizer/rules.h"
+#include "optimizer/shared_reads.h"
 
 namespace pistachio {
 
@@ -118,7 +119,7 @@ class SemiJoins {
     if (read.is_working_table) return;
     Use used;
     if (use) {
-      list_used(read, *use);
+      keep_read_columns(read, *use);
       used = ColumnSet(read.sources.begin(), read.sources.end());
     }
     const auto [place, is_first] = uses_.emplace(read.shared, used);
@@ -127,18 +128,6 @@ class SemiJoins {
       place->second.reset();
     else if (place->second)
       place->second->insert(*used);
-  }
-
-  static void list_used(LogicalSharedRead& read, const ColumnSet& used) {
-    std::vector<ColumnId> columns;
-    std::vector<ColumnId> sources;
-    for (size_t i = 0; i < read.columns.size(); ++i) {
-      if (!used.contains(read.columns[i])) continue;
-      columns.push_back(read.columns[i]);
-      sources.push_back(read.sources[i]);
-    }
-    read.columns = std::move(columns);
-    read.sources = std::move(sources);
   }
 
   const LogicalPlan& plan_;
