@@ -31,6 +31,12 @@ struct BoundQuery {
   void note_untyped(ColumnId id, bool is_null) { (is_null ? untyped_nulls : untyped_texts).insert(id); }
 };
 
+// An operand of a set operation: its plan and its columns in the order of the result.
+struct SetOperand {
+  LogicalPtr plan;
+  std::vector<ColumnId> columns;
+};
+
 struct BoundFrom {
   LogicalPtr plan;
   std::vector<ScopeColumn> columns;
@@ -148,6 +154,7 @@ class QueryBinder {
 
   // UNION, INTERSECT, EXCEPT (set_operation_binder.cpp).
   class SetOperationBinding;
+  SetOperand combine_two(LogicalSetOperation::Kind kind, bool all, SetOperand left, SetOperand right);
   BoundQuery bind_set_operation(const ast::Query& query, const ast::SetOperation& operation, const NameScope* outer);
 
   // VALUES (values_binder.cpp).

@@ -107,10 +107,7 @@ class QueryBinder::SetOperationBinding {
   }
 
  private:
-  struct Operand {
-    LogicalPtr plan;
-    std::vector<ColumnId> columns;
-  };
+  using Operand = SetOperand;
 
   void choose_types() {
     const BoundQuery& first = operands_[0];
@@ -172,28 +169,18 @@ class QueryBinder::SetOperationBinding {
     if (kind == SetKind::Except && operands.size() > 2) {
       Operand first = std::move(operands.front());
       operands.erase(operands.begin());
-      return combine_two(kind, all, std::move(first), combine(SetKind::Union, true, std::move(operands)));
+      return binder_.combine_two(kind, all, std::move(first), combine(SetKind::Union, true, std::move(operands)));
     }
     const bool inner_all = all || kind == SetKind::Union;
     while (operands.size() > 2) {
       std::vector<Operand> halved;
       for (size_t i = 0; i + 1 < operands.size(); i += 2)
-        halved.push_back(combine_two(kind, inner_all, std::move(operands[i]), std::move(operands[i + 1])));
+        halved.push_back(binder_.combine_two(kind, inner_all, std::move(operands[i]), std::move(operands[i + 1])));
       if (operands.size() % 2 == 1) halved.push_back(std::move(operands.back()));
       operands = std::move(halved);
     }
     if (operands.size() == 1) return std::move(operands[0]);
-    return combine_two(kind, all, std::move(operands[0]), std::move(operands[1]));
-  }
-
-  Operand combine_two(SetKind kind, bool all, Operand left, Operand right) {
-    LogicalSetOperation node{.kind = kind, .all = all};
-    for (ColumnId id : left.columns) node.columns.push_back(binder_.columns_.add(binder_.columns_.name(id), binder_.columns_.type(id)));
-    Operand combined{nullptr, node.columns};
-    node.left_columns = std::move(left.columns);
-    node.right_columns = std::move(right.columns);
-    combined.plan = make_node(std::move(node), std::move(left.plan), std::move(right.plan));
-    return combined;
+    return binder_.combine_two(kind, all, std::move(operands[0]), std::move(operands[1]));
   }
 
   QueryBinder& binder_;
@@ -203,6 +190,16 @@ class QueryBinder::SetOperationBinding {
   std::vector<BoundQuery> operands_;
   std::vector<ColumnTypes> types_;  // by column
 };
+
+SetOperand QueryBinder::combine_two(LogicalSetOperation::Kind kind, bool all, SetOperand left, SetOperand right) {
+  LogicalSetOperation node{.kind = kind, .all = all};
+  for (ColumnId id : left.columns) node.columns.push_back(columns_.add(columns_.name(id), columns_.type(id)));
+  SetOperand combined{nullptr, node.columns};
+  node.left_columns = std::move(left.columns);
+  node.right_columns = std::move(right.columns);
+  combined.plan = make_node(std::move(node), std::move(left.plan), std::move(right.plan));
+  return combined;
+}
 
 BoundQuery QueryBinder::bind_set_operation(const ast::Query& query, const ast::SetOperation& operation, const NameScope* outer) {
   BoundQuery bound = SetOperationBinding(*this, query, operation).bind(operands_of(operation), outer);

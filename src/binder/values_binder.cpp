@@ -52,10 +52,7 @@ class QueryBinder::ValuesBinding {
   }
 
  private:
-  struct Piece {
-    LogicalPtr plan;
-    std::vector<ColumnId> columns;
-  };
+  using Piece = SetOperand;
 
   void bind_rows() {
     LogicalPtr input = one_row();
@@ -116,16 +113,9 @@ class QueryBinder::ValuesBinding {
   // Combined as a balanced tree.
   Piece unite(std::span<Piece> pieces) {
     if (pieces.size() == 1) return std::move(pieces[0]);
-    Piece left = unite(pieces.first(pieces.size() / 2));
-    Piece right = unite(pieces.subspan(pieces.size() / 2));
-    LogicalSetOperation node{.kind = LogicalSetOperation::Kind::Union, .all = true};
-    ColumnRegistry& columns = binder_.columns_;
-    for (ColumnId column : left.columns) node.columns.push_back(columns.add(columns.name(column), columns.type(column)));
-    node.left_columns = std::move(left.columns);
-    node.right_columns = std::move(right.columns);
-    Piece united{.plan = nullptr, .columns = node.columns};
-    united.plan = make_node(std::move(node), std::move(left.plan), std::move(right.plan));
-    return united;
+    const size_t half = pieces.size() / 2;
+    Piece left = unite(pieces.first(half));
+    return binder_.combine_two(LogicalSetOperation::Kind::Union, true, std::move(left), unite(pieces.subspan(half)));
   }
 
   QueryBinder& binder_;
