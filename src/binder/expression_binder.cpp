@@ -153,6 +153,13 @@ ExpressionPtr bind_literal(const ast::Literal& literal, int64_t position) {
   return Expression::constant(parse_constant(type, text).value, position);
 }
 
+// Functions that are not in the function table: they choose their types or arguments by rules of their own.
+bool is_special_form(std::string_view name) {
+  constexpr std::string_view forms[] = {"coalesce", "greatest", "least", "nullif", "ifnull",    "nvl",
+                                        "nvl2",     "if",       "iif",   "typeof", "pg_typeof", "try_cast"};
+  return std::find(std::begin(forms), std::end(forms), name) != std::end(forms);
+}
+
 }  // namespace
 
 void refuse_at(std::string text, int64_t position) {
@@ -426,7 +433,10 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind_call(const ast::Call& node, i
   if (is_grouping_call(node)) return bind_grouping_call(node, position);
   if (node.name == "try_cast" && node.arguments.size() == 1 && std::holds_alternative<ast::Cast>(node.arguments[0]->node))
     return bind_try_cast(std::get<ast::Cast>(node.arguments[0]->node), position);
-  if (node.star || node.distinct || node.filter || !node.order_by.empty())
+  const bool is_written_as_aggregate = node.star || node.distinct || node.filter || !node.order_by.empty();
+  // A misspelt aggregate, more likely: the error suggests a name.
+  if (is_written_as_aggregate && !is_special_form(node.name) && find_functions(node.name).empty()) make_call(node.name, {}, position);
+  if (is_written_as_aggregate)
     refuse_at(fmt::format("{} is not an aggregate: it takes no *, DISTINCT, FILTER or ORDER BY", node.name), position);
   std::vector<ExpressionPtr> arguments;
   for (const ast::ExpressionPtr& argument : node.arguments) arguments.push_back(bind(*argument));
