@@ -6,8 +6,8 @@
 namespace pistachio {
 
 // Seconds of a thread to route, pack, unpack and route again a row that goes through a merging rank of its host.
-inline constexpr double kHandOverSeconds = 100e-9;
+inline constexpr double kHandOverSeconds = 40e-9;
 // Seconds of a thread to merge a row.
-inline constexpr double kMergeSeconds = 70e-9;
+inline constexpr double kMergeSeconds = 40e-9;
 
 }  // namespace pistachio

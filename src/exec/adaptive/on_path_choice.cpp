@@ -18,8 +18,8 @@ constexpr int64_t kRowsToObserve = 1 << 16;
 constexpr int64_t kMaxDoublings = 20;
 // Rows after whose production their time is measured.
 constexpr int64_t kRowsToTime = 1 << 14;
-// A link this many times as slow as merging hides it.
-constexpr double kVerySlowLink = 16;
+// Merging begins before anything is measured if removing this share of the rows would pay.
+constexpr double kShareToTry = 0.3;
 // The part of the shorter one of work and link time that does not pass while the longer one does: measured for queries with links from 0.5
 // to 10 Gbit/s, with and without merging (docs/performance.md).
 constexpr double kExposed = 0.3;
@@ -116,7 +116,7 @@ double KeySample::arrival_share(const std::vector<std::string>& notes, const std
 
 OnPathChoice::OnPathChoice(double link_seconds, double lanes, bool may_be_off)
     : link_seconds_(link_seconds), lanes_(lanes), may_be_off_(may_be_off), merge_seconds_(kMergeSeconds) {
-  is_on_ = !may_be_off_ || link_seconds > kVerySlowLink * path_seconds();
+  is_on_ = !may_be_off_ || with_merging(kShareToTry) < kGain * without_merging();
 }
 
 double OnPathChoice::path_seconds() const {

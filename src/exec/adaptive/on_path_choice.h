@@ -10,9 +10,9 @@
 //    on its host;
 // 2. measured while the query runs: in the tables in which this rank merges rows of its host, and by the rows that it produces. When
 //    merging is off, but a larger share would pay, the rows of a few buckets are merged nevertheless, to notice when it does.
-// Merging begins once both are known, since a wrong trial costs more time than the first rows could save; only a link that is very slow
-// begins with merging, which hides behind it.
-// Ranks may decide differently: the final aggregation is correct whichever way a row takes.
+// Merging begins at once if the plan's link is slow enough for a moderate share to pay: rows that pass unmerged before the sample is shared
+// are lost to merging, and often that is most of them, while merging in vain costs little for so long. Otherwise it begins once both are
+// known. Ranks may decide differently: the final aggregation is correct whichever way a row takes.
 #pragma once
 
 #include <algorithm>

@@ -71,58 +71,62 @@ TEST(OnPathChoice, ComparesTheLinkWithTheCostOfMerging) {
   EXPECT_TRUE(always.is_on());
 }
 
+// On such a link only a large share pays.
+constexpr double kFairlySlowLink = 1.25 * kMergeAndHandOver;
+
 TEST(OnPathChoice, BeginsOnceShareAndTimeOfRowsAreKnown) {
-  OnPathChoice choice(1e-6, 1, true);
+  OnPathChoice choice(kFairlySlowLink, 1, true);
   EXPECT_FALSE(choice.is_on());
-  choice.estimate(0.5, 0);
+  choice.estimate(0.9, 0);
   EXPECT_FALSE(choice.is_on());
   EXPECT_FALSE(choice.may_begin());
-  choice.produce(kRows, 0.1e-6 * kRows);
+  choice.produce(kRows, 0.01 * kFairlySlowLink * kRows);
   EXPECT_TRUE(choice.is_on());
-  OnPathChoice other(1e-6, 1, true);
-  other.produce(kRows, 0.1e-6 * kRows);
+  OnPathChoice other(kFairlySlowLink, 1, true);
+  other.produce(kRows, 0.01 * kFairlySlowLink * kRows);
   EXPECT_TRUE(other.may_begin());
   other.observe(kRows, kRows / 2, kRows / 2, 100);  // one rank may be ahead of the others: only the samples are comparable
   EXPECT_FALSE(other.is_on());
-  other.estimate(0.5, 0);
+  other.estimate(0.9, 0);
   EXPECT_TRUE(other.is_on());
 }
 
-TEST(OnPathChoice, VerySlowLinkBeginsWithMerging) {
-  OnPathChoice choice(40 * kMergeAndHandOver, 1, true);
+TEST(OnPathChoice, SlowLinkBeginsWithMerging) {
+  OnPathChoice choice(4 * kMergeAndHandOver, 1, true);
   EXPECT_TRUE(choice.is_on());
   choice.estimate(0.2, 0);
   EXPECT_TRUE(choice.is_on());
   choice.estimate(0.01, 0);
   EXPECT_FALSE(choice.is_on());
   // Rows that take long to produce, unlike those on the link, turn it off as well.
-  OnPathChoice slow_rows(40 * kMergeAndHandOver, 1, true);
+  OnPathChoice slow_rows(4 * kMergeAndHandOver, 1, true);
   slow_rows.estimate(0.5, 0);
-  slow_rows.produce(kRows, 800 * kMergeAndHandOver * kRows);
+  slow_rows.produce(kRows, 80 * kMergeAndHandOver * kRows);
   EXPECT_FALSE(slow_rows.is_on());
   EXPECT_FALSE(slow_rows.may_begin());
 }
 
 TEST(OnPathChoice, SmallRowsOnTheWireNeedNoMerging) {
-  OnPathChoice choice(1e-6, 1, true);
+  OnPathChoice choice(6 * kMergeAndHandOver, 1, true);
   choice.estimate(0.5, 0);
-  choice.set_link_seconds(0.1e-6);  // compressed well
-  choice.produce(kRows, 0.05e-6 * kRows);
+  EXPECT_TRUE(choice.is_on());
+  choice.set_link_seconds(0.6 * kMergeAndHandOver);  // compressed well
+  choice.produce(kRows, 1.3 * kMergeAndHandOver * kRows);
   EXPECT_FALSE(choice.is_on());
 }
 
 TEST(OnPathChoice, CountsWorkAndLinkThatDoNotOverlap) {
   // The link is the bottleneck, and merging would relieve it by a tenth; but the cores are busy as well, and would be more so.
-  OnPathChoice busy(1e-6, 1, true);
-  busy.produce(kRows, 0.7e-6 * kRows);
+  OnPathChoice busy(6 * kMergeAndHandOver, 1, true);
+  busy.produce(kRows, 5.5 * kMergeAndHandOver * kRows);
   busy.estimate(0.1, 0);
   EXPECT_FALSE(busy.is_on());
-  OnPathChoice idle(1e-6, 16, true);
-  idle.produce(kRows, 0.1e-6 * kRows);
+  OnPathChoice idle(6 * kMergeAndHandOver, 16, true);
+  idle.produce(kRows, 0.5 * kMergeAndHandOver * kRows);
   idle.estimate(0.1, 0);
   EXPECT_TRUE(idle.is_on());
   // Exactly the least share pays, whether work or the link takes longer then.
-  for (const double link_seconds : {200e-9, 1e-6}) {
+  for (const double link_seconds : {1.2 * kMergeAndHandOver, 6 * kMergeAndHandOver}) {
     const double least = InformedChoice(link_seconds, 1, 0).least_share();
     EXPECT_FALSE(InformedChoice(link_seconds, 1, least - 0.01).is_on());
     EXPECT_TRUE(InformedChoice(link_seconds, 1, least + 0.01).is_on());
@@ -146,6 +150,8 @@ TEST(OnPathChoice, RanksThatShareAHelperNeedASlowerLink) {
 
 TEST(OnPathChoice, StopsWhenProducingIsTheBottleneck) {
   OnPathChoice choice(1e-6, 1, true);
+  choice.estimate(0, 0);
+  EXPECT_FALSE(choice.is_on());
   choice.estimate(0.5, 0);
   // Until enough rows were produced, their time says nothing.
   choice.produce(100, 0);
@@ -162,7 +168,7 @@ TEST(OnPathChoice, StopsWhenProducingIsTheBottleneck) {
   // Unmerged rows take half a microsecond again, counted from the decision on.
   choice.produce(3 * kRows, 11e-6 * kRows);
   EXPECT_TRUE(choice.is_on());
-  EXPECT_EQ(choice.changes(), 3);
+  EXPECT_EQ(choice.changes(), 4);
 }
 
 TEST(OnPathChoice, FollowsObservedShare) {
@@ -183,9 +189,9 @@ TEST(OnPathChoice, FollowsObservedShare) {
   // The few rows that are merged while merging is off take long.
   choice.observe(10 * kStep, 2 * kStep, 3 * kStep, 10 * kStep * 1'000);
   EXPECT_TRUE(choice.is_on());
-  EXPECT_EQ(choice.changes(), 3);
+  EXPECT_EQ(choice.changes(), 2);
   // Merging turns out slower than the link; each change doubles the rows needed before the next one.
-  choice.observe(11 * kStep, 3 * kStep, 4 * kStep, 50 * kStep * 1'000);
+  choice.observe(11 * kStep, 2 * kStep + kStep / 2, 3 * kStep + kStep / 2, 50 * kStep * 1'000);
   EXPECT_TRUE(choice.is_on());
   choice.observe(14 * kStep, 4 * kStep, 6 * kStep, 50 * kStep * 1'000);
   EXPECT_FALSE(choice.is_on());
