@@ -1,6 +1,8 @@
 #include "exec/core/sorted_merge.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "columns/row_selection.h"
 #include "exec/core/held_chunks.h"
@@ -17,22 +19,28 @@ constexpr int64_t kProbes = 1024;
 
 // The rows of one run that are in memory.
 struct Head {
-  Chunk rows;
+  std::vector<Chunk> parts;
   bool is_open = true;  // the run may have more rows
 };
 
 // Rows of open runs that are not in memory yet sort after the last row of their head, but may sort before the rows of other heads. So a
-// round outputs the rows up to the bound, the earliest last row of an open head, and consumes at least that head.
+// round outputs the rows up to the bound: the one that the runs know, or else the earliest last row of an open head. Of all parts of a head
+// but the last one, a round outputs all rows.
 class MergeRound {
  public:
   MergeRound(const RowOrder& order, at::Device device, const CancelToken& token) : order_(order), device_(device), token_(token) {}
+
+  void use_bound(MergeBound bound) {
+    bound_ = std::move(bound.key);
+    owner_ = bound.run;
+  }
 
   void choose_bound(const std::vector<Head>& heads) {
     std::vector<Chunk> lasts;
     std::vector<size_t> owners;
     for (size_t i = 0; i < heads.size(); ++i) {
-      const Chunk& rows = heads[i].rows;
       if (!heads[i].is_open) continue;
+      const Chunk& rows = heads[i].parts.back();
       lasts.push_back(own_chunk(order_.key_values(rows.slice(rows.rows() - 1, 1), token_)));
       owners.push_back(i);
     }
@@ -42,7 +50,7 @@ class MergeRound {
     owner_ = owners[first];
   }
 
-  // How many rows of a head belong to the output. Equal rows are output in the order of the heads.
+  // How many rows of the last part of a head belong to the output. Equal rows are output in the order of the heads.
   int64_t rows_of(size_t head, const Chunk& rows) const {
     if (bound_.rows() == 0 || head == owner_) return rows.rows();
     int64_t begin = 0;
@@ -77,17 +85,23 @@ class MergeRound {
   size_t owner_ = 0;
 };
 
-Task<void> read_heads(RunContext& context, const SortedRuns& runs, std::vector<Head>& heads) {
-  std::vector<size_t> missing;
+// `pieces`: how many to read, by run; nullptr: one for each open run without rows.
+Task<void> read_heads(RunContext& context, const SortedRuns& runs, const std::vector<size_t>* pieces, std::vector<Head>& heads) {
+  std::vector<size_t> missing, counts;
   for (size_t run = 0; run < heads.size(); ++run) {
-    if (heads[run].is_open && heads[run].rows.rows() == 0) missing.push_back(run);
+    const size_t count = pieces != nullptr ? (*pieces)[run] : heads[run].is_open && heads[run].parts.empty() ? 1 : 0;
+    if (count == 0) continue;
+    missing.push_back(run);
+    counts.push_back(count);
   }
   auto read = [&](int, int64_t number) -> Task<void> {
     const size_t run = missing[static_cast<size_t>(number)];
-    Task<std::optional<Chunk>> receiving = runs.next(run);
-    std::optional<Chunk> next = co_await receiving;
-    heads[run].is_open = next.has_value();
-    if (next) heads[run].rows = std::move(*next);
+    for (size_t i = 0; i < counts[static_cast<size_t>(number)]; ++i) {
+      Task<std::optional<Chunk>> receiving = runs.next(run);
+      std::optional<Chunk> next = co_await receiving;
+      heads[run].is_open = next.has_value();
+      if (next) heads[run].parts.push_back(std::move(*next));
+    }
   };
   if (runs.is_concurrent) {
     Task<void> reading = for_each_lane(context, static_cast<int64_t>(missing.size()), read);
@@ -100,49 +114,64 @@ Task<void> read_heads(RunContext& context, const SortedRuns& runs, std::vector<H
   }
 }
 
-// Removes the rows of a round from the heads.
-Task<std::vector<Chunk>> take_round(RunContext& context, const RowOrder& order, OperatorMetrics& metrics, std::vector<Head>& heads) {
-  const TaskContext& task = co_await current_context();
-  MergeRound round(order, context.device, task.token);
-  {
-    WorkTimer timer(metrics);
-    round.choose_bound(heads);
-  }
-  std::vector<Chunk> taken(heads.size());
+// Removes the rows of a round from the heads. Returns them in the order of the heads.
+Task<std::vector<Chunk>> take_round(RunContext& context, const MergeRound& round, OperatorMetrics& metrics, std::vector<Head>& heads) {
+  std::vector<std::vector<Chunk>> taken(heads.size());
   auto take = [&](int, int64_t number) -> Task<void> {
     WorkTimer timer(metrics);
     const auto head = static_cast<size_t>(number);
-    Chunk& rows = heads[head].rows;
-    if (rows.rows() == 0) co_return;
-    const int64_t count = round.rows_of(head, rows);
-    taken[head] = rows.slice(0, count);
-    rows = rows.slice(count, rows.rows() - count);
+    std::vector<Chunk>& parts = heads[head].parts;
+    if (parts.empty()) co_return;
+    const Chunk last = parts.back();
+    const int64_t count = round.rows_of(head, last);
+    taken[head] = std::exchange(parts, {});
+    taken[head].back() = last.slice(0, count);
+    if (count < last.rows()) parts.push_back(last.slice(count, last.rows() - count));
   };
   Task<void> taking = for_each_lane(context, static_cast<int64_t>(heads.size()), take);
   co_await taking;
-  std::erase_if(taken, [](const Chunk& rows) { return rows.rows() == 0; });
-  co_return taken;
+  std::vector<Chunk> all;
+  for (std::vector<Chunk>& of_head : taken) std::move(of_head.begin(), of_head.end(), std::back_inserter(all));
+  std::erase_if(all, [](const Chunk& rows) { return rows.rows() == 0; });
+  co_return all;
 }
 
 }  // namespace
 
 Task<void> merge_sorted(RunContext& context, const RowOrder& order, const SortedRuns& runs, const MemoryAccount& account,
                         OperatorMetrics& metrics, ChunkSink& sink) {
+  const TaskContext& task = co_await current_context();
   std::vector<Head> heads(runs.count);
   const SortedOutput output{.step = context.chunk_rows(), .limit = {}};
   while (!sink.is_full()) {
-    Task<void> reading = read_heads(context, runs, heads);
+    std::optional<MergeBound> bound;
+    if (runs.next_bound) {
+      bound = runs.next_bound();
+      if (!bound) co_return;
+    }
+    Task<void> reading = read_heads(context, runs, bound ? &bound->pieces : nullptr, heads);
     co_await reading;
     int64_t bytes = 0;
     int64_t rows = 0;
     for (const Head& head : heads) {
-      bytes += head.rows.memory_bytes();
-      rows += head.rows.rows();
+      for (const Chunk& part : head.parts) {
+        bytes += part.memory_bytes();
+        rows += part.rows();
+      }
     }
     if (rows == 0) co_return;
     // The concatenated rows, the words of their keys, and the order.
     const Reservation memory = account.reserve_now(bytes + rows * (order.bytes_per_row() + 16), ReservationKind::Held);
-    Task<std::vector<Chunk>> taking = take_round(context, order, metrics, heads);
+    MergeRound round(order, context.device, task.token);
+    {
+      WorkTimer timer(metrics);
+      if (bound) {
+        round.use_bound(std::move(*bound));
+      } else {
+        round.choose_bound(heads);
+      }
+    }
+    Task<std::vector<Chunk>> taking = take_round(context, round, metrics, heads);
     std::vector<Chunk> taken = co_await taking;
     Task<Chunk> concatenating = concatenate_on_lanes(context, std::move(taken), runs.types, metrics);
     const Chunk together = co_await concatenating;

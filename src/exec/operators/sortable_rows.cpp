@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "columns/device_copy.h"
 #include "exec/core/lane_sort.h"
+#include "exec/core/merge_bounds.h"
 #include "exec/core/sorted_merge.h"
 #include "memory/fitting_ranges.h"
 
@@ -13,6 +15,9 @@ namespace {
 // Pieces are as small as disks handle well, so that many runs can be merged at once.
 constexpr int64_t kPiecesPerBatch = 16;
 constexpr int64_t kMinPieceBytes = 64 << 10;
+// A round of a merge, if there is room; its rows are in memory as they were read, concatenated, sorted, and with their sort words.
+constexpr int64_t kBatchesPerRound = 4;
+constexpr int64_t kCopiesInRound = 4;
 // Rows beyond the limit that are added, at least, before rows are dropped.
 constexpr int64_t kRowsBetweenChoices = 1 << 10;
 
@@ -21,16 +26,25 @@ constexpr int64_t kRowsBetweenChoices = 1 << 10;
 // Writes rows that arrive in order to a run.
 class SortableRows::RunWriter final : public ChunkSink {
  public:
-  RunWriter(SpilledChunks& run, OperatorMetrics& metrics) : run_(run), metrics_(metrics) {}
+  RunWriter(SortableRows& owner, OperatorMetrics& metrics)
+      : owner_(owner), rows_(std::make_unique<SpilledChunks>(owner.file_)), metrics_(metrics) {}
+
   Task<void> consume(int, Chunk chunk) override {
-    const int64_t before = run_.bytes();
-    Task<void> adding = run_.add(std::move(chunk));
+    const TaskContext& task = co_await current_context();
+    lasts_.push_back(own_chunk(owner_.order_.key_values(chunk.slice(chunk.rows() - 1, 1), task.token)));
+    const int64_t before = rows_->bytes();
+    Task<void> adding = rows_->add(std::move(chunk));
     co_await adding;
-    metrics_.spilled += run_.bytes() - before;
+    metrics_.spilled += rows_->bytes() - before;
   }
 
+  // After the last chunk.
+  Run finish() { return {std::move(rows_), to_device(concatenate_chunks(lasts_, owner_.key_types(), owner_.context_.device), at::kCPU)}; }
+
  private:
-  SpilledChunks& run_;
+  SortableRows& owner_;
+  std::unique_ptr<SpilledChunks> rows_;
+  std::vector<Chunk> lasts_;
   OperatorMetrics& metrics_;
 };
 
@@ -110,18 +124,16 @@ Task<int64_t> SortableRows::write(Chunk rows) {
 
 Task<int64_t> SortableRows::write_run(const Chunk& rows, at::Tensor order) {
   if (!file_) file_ = context_.spill.make_file();
-  auto run = std::make_unique<SpilledChunks>(file_);
   OperatorMetrics apart;  // not the operator's own: these rows do not leave it
-  RunWriter writer(*run, apart);
+  RunWriter writer(*this, apart);
   const int64_t step = std::max<int64_t>(1, bytes_per_piece() * rows.rows() / std::max<int64_t>(1, rows.memory_bytes()));
   const SortedOutput output{.step = step, .limit = limit_};
   Task<void> writing = order.defined() ? pass_on_in_order(rows, order, output, apart, writer)
                                        : pass_on_sorted(context_, order_, rows, output, apart, writer);
   co_await writing;
   metrics_.nanoseconds += apart.nanoseconds;
-  const int64_t written = run->bytes();
-  runs_.push_back(std::move(run));
-  co_return written;
+  runs_.push_back(writer.finish());
+  co_return runs_.back().rows->bytes();
 }
 
 Task<void> SortableRows::merge(ChunkSink& sink) {
@@ -130,31 +142,51 @@ Task<void> SortableRows::merge(ChunkSink& sink) {
     const auto end = runs_.begin() + static_cast<std::ptrdiff_t>(runs_per_merge());
     std::move(runs_.begin(), end, std::back_inserter(merged));
     runs_.erase(runs_.begin(), end);
-    auto longer = std::make_unique<SpilledChunks>(file_);
-    RunWriter writer(*longer, metrics_);
+    RunWriter writer(*this, metrics_);
     FirstRows first(writer, limit_);
     OperatorMetrics apart;  // not the operator's own: these rows do not leave it
     Task<void> merging = merge(merged, apart, first);
     co_await merging;
     metrics_.nanoseconds += apart.nanoseconds;
-    runs_.push_back(std::move(longer));
+    runs_.push_back(writer.finish());
   }
   FirstRows first(sink, limit_);
   Task<void> merging = merge(runs_, metrics_, first);
   co_await merging;
 }
 
+int64_t SortableRows::bytes_per_round() const {
+  const int64_t least = 2 * context_.spill.batch_bytes();
+  int64_t bytes = kBatchesPerRound * context_.spill.batch_bytes();
+  while (bytes > least && !context_.spill.has_room(kCopiesInRound * bytes)) bytes /= 2;
+  return bytes;
+}
+
+std::vector<LogicalType> SortableRows::key_types() const {
+  std::vector<LogicalType> types;
+  for (const SortKey& key : order_.keys()) types.push_back(key.expression->type());
+  return types;
+}
+
 Task<void> SortableRows::merge(const std::vector<Run>& runs, OperatorMetrics& metrics, ChunkSink& sink) {
+  const TaskContext& task = co_await current_context();
+  std::vector<MergeBounds::RunPieces> pieces;
+  for (const Run& run : runs) {
+    MergeBounds::RunPieces& of_run = pieces.emplace_back(run.lasts);
+    for (const SpilledChunks::Piece& piece : run.rows->pieces()) of_run.bytes.push_back(piece.bytes());
+  }
+  MergeBounds bounds(order_, key_types(), std::move(pieces), context_.device, task.token);
   std::vector<size_t> next_piece(runs.size());
   auto read_next = [&](size_t run) -> Task<std::optional<Chunk>> {
     const size_t piece = next_piece[run]++;
-    if (piece == runs[run]->pieces().size()) co_return std::nullopt;
-    Task<Chunk> reading = runs[run]->read(piece, context_.device);
+    if (piece == runs[run].rows->pieces().size()) co_return std::nullopt;
+    Task<Chunk> reading = runs[run].rows->read(piece, context_.device);
     Chunk rows = co_await reading;
-    runs[run]->release(piece);
+    runs[run].rows->release(piece);
     co_return rows;
   };
-  const SortedRuns sorted{runs.size(), types(), read_next, /*is_concurrent=*/true};
+  auto next_bound = [&] { return bounds.next(bytes_per_round()); };
+  const SortedRuns sorted{runs.size(), types(), read_next, /*is_concurrent=*/true, next_bound};
   Task<void> merging = merge_sorted(context_, order_, sorted, account(), metrics, sink);
   co_await merging;
 }

@@ -24,7 +24,10 @@ class SortableRows final : public SpillableRows {
   Task<void> merge(ChunkSink& sink);
 
  private:
-  using Run = std::unique_ptr<SpilledChunks>;
+  struct Run {
+    std::unique_ptr<SpilledChunks> rows;
+    Chunk lasts;  // the keys of the last rows of its pieces, in host memory
+  };
   class RunWriter;
   class FirstRows;
 
@@ -37,6 +40,9 @@ class SortableRows final : public SpillableRows {
   Task<int64_t> write_run(const Chunk& rows, at::Tensor order);
   int64_t bytes_per_piece() const;
   size_t runs_per_merge() const;
+  // What the rows of a round of a merge may take now.
+  int64_t bytes_per_round() const;
+  std::vector<LogicalType> key_types() const;
   // `metrics`: counts the rows passed on.
   Task<void> merge(const std::vector<Run>& runs, OperatorMetrics& metrics, ChunkSink& sink);
 
