@@ -235,6 +235,10 @@ PooledAllocatorStatistics BlockPool::statistics() const {
   return {.live_bytes = live, .cached_bytes = mapped - live, .mapped_bytes = mapped, .peak_mapped_bytes = heap_.peak_mapped_bytes()};
 }
 
+int64_t BlockPool::free_bytes() const {
+  return std::max<int64_t>(0, heap_.limit() - statistics().live_bytes);
+}
+
 ThreadCache* BlockPool::add_thread_cache() {
   auto cache = std::make_unique<ThreadCache>(thread_cache_bytes_);
   std::lock_guard lock(caches_mutex_);

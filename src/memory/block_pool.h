@@ -31,6 +31,7 @@ class BlockPool : public std::enable_shared_from_this<BlockPool> {
   void trim();
   void set_limit(int64_t limit_bytes);
   PooledAllocatorStatistics statistics() const;
+  int64_t free_bytes() const;
 
   // For the per-thread registry of caches (block_pool.cpp).
   ThreadCache* add_thread_cache();

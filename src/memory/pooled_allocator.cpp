@@ -40,6 +40,10 @@ PooledAllocatorStatistics PooledAllocator::statistics() const {
   return pool_->statistics();
 }
 
+int64_t PooledAllocator::free_bytes() const {
+  return pool_->free_bytes();
+}
+
 PooledAllocator& install_pooled_allocator(PooledAllocatorOptions options) {
   auto* allocator = new PooledAllocator(options);  // never deleted, see the header
   c10::SetCPUAllocator(allocator, /*priority=*/1);

@@ -45,6 +45,8 @@ class PooledAllocator final : public c10::Allocator {
   void trim();
   void set_limit(int64_t limit_bytes);
   PooledAllocatorStatistics statistics() const;
+  // What blocks may still be allocated within the limit. Other threads may take it meanwhile.
+  int64_t free_bytes() const;
 
  private:
   std::shared_ptr<BlockPool> pool_;

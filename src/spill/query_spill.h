@@ -79,6 +79,8 @@ class QuerySpill {
   // Whether stores spill even if all their rows fit (spill=always).
   bool is_forced() const { return mode_ == SpillMode::Always; }
 
+  // What kernels on all lanes may allocate together for a moment: the part of the limit that retained rows do not take.
+  int64_t temporary_bytes() const { return governor_.limit() - memory_limit_; }
   // Bytes of rows to process at a time while spilling.
   int64_t batch_bytes() const { return batch_bytes_; }
   std::shared_ptr<SpillFile> make_file();

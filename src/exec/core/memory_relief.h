@@ -12,8 +12,8 @@
 
 namespace pistachio {
 
-// Throws OutOfMemory unless `bytes` can be allocated at this moment; for calls that cannot be repeated. Checks only the memory of a
-// GPU: on the host, lanes work on small chunks, and kernels have a fifth of the limit.
+// Throws OutOfMemory unless `bytes` can be allocated at this moment; for calls that cannot be repeated. Reservations do not tell: they do
+// not cover what kernels and scans allocate for a moment.
 void ensure_free_memory(const RunContext& context, int64_t bytes);
 bool finds_free_memory(const RunContext& context, int64_t bytes);
 // Before a call that cannot be repeated and may need `bytes`: spills retained rows until they can be allocated, or nothing more can

@@ -43,8 +43,8 @@ GroupLane::GroupLane(const GroupingPlan& plan, const MemoryAccount& account)
     : plan_(plan),
       table_limit_(plan.table_limit * (has_text(plan.key_types) ? kTextFactor : 1)),
       table_(plan.key_types, plan.calls, plan.device),
-      states_(plan.key_types.size()),
-      rows_(plan.key_types.size()),
+      states_(plan.key_types.size(), plan.batch_bytes),
+      rows_(plan.key_types.size(), plan.batch_bytes),
       condense_at_(plan.condense_bytes),
       memory_(account) {
   for (size_t call = 0; call < plan.calls.size(); ++call) all_calls_.push_back(call);
@@ -99,7 +99,7 @@ void GroupLane::condense(const CancelToken& token) {
   rows_.close(token);
   const std::vector<const GroupLane*> only_this = {this};
   const int64_t bits = radix_bits(plan_, only_this), rows_before = states_.rows() + rows_.rows();
-  RadixRows condensed(plan_.key_types.size());
+  RadixRows condensed(plan_.key_types.size(), plan_.batch_bytes);
   for (int64_t partition = 0; partition < int64_t{1} << bits; ++partition) {
     const LaneGroups merged = group_partition(plan_, only_this, partition, bits, token);
     const auto groups = static_cast<double>(merged.groups() << bits);
@@ -110,7 +110,7 @@ void GroupLane::condense(const CancelToken& token) {
     if (merged.groups() > 0) condensed.add(merged.group_states().rows_of(0, merged.groups(), all_calls_), token);
   }
   states_ = std::move(condensed);
-  rows_ = RadixRows(plan_.key_types.size());
+  rows_ = RadixRows(plan_.key_types.size(), plan_.batch_bytes);
   condense_at_ = std::max(condense_at_, 2 * states_.memory_bytes());
 }
 

@@ -22,6 +22,7 @@ struct GroupingPlan {
   at::Device device = at::kCPU;
   int64_t table_limit = 0;             // groups
   int64_t condense_bytes = 128 << 20;  // of what a lane has passed on
+  int64_t batch_bytes = INT64_MAX;     // of rows that a lane orders by partition at once
   // Log2 of the least number of partitions in which lanes group what they have passed on.
   int64_t least_partition_bits = 0;
 };

@@ -235,6 +235,10 @@ GroupingPlan HashAggregateOperator::grouping_plan(const RunContext& context) con
   // Kernel calls of a partition cost as much as hundreds of rows: no more partitions than lanes need to share the work evenly.
   const auto partitions = static_cast<uint64_t>(kPartitionsPerLane * context.lanes - 1);
   plan.least_partition_bits = std::clamp<int64_t>(std::bit_width(partitions), in_hash_order_ ? kMinOrderedBits : 0, kMaxPartitionBits);
+  // Ordering a batch takes about three times its bytes, condensing what was passed on up to half of them again.
+  const int64_t temporary_bytes = context.spill.temporary_bytes() / context.lanes;
+  plan.batch_bytes = std::max<int64_t>(1, temporary_bytes / 4);
+  plan.condense_bytes = std::clamp<int64_t>(temporary_bytes, 1, plan.condense_bytes);
   return plan;
 }
 

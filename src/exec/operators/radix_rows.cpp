@@ -103,10 +103,12 @@ void RadixRows::add(const Chunk& rows, const CancelToken& token) {
     columns.push_back(is_compact_text(column) ? column : own_column(column));
   }
   waiting_.emplace_back(std::move(columns), rows.rows());
-  bytes_ += waiting_.back().memory_bytes();
+  const int64_t bytes = waiting_.back().memory_bytes();
+  bytes_ += bytes;
+  waiting_bytes_ += bytes;
   rows_ += rows.rows();
   waiting_rows_ += rows.rows();
-  if (waiting_rows_ >= kBatchRows) close(token);
+  if (waiting_rows_ >= kBatchRows || waiting_bytes_ >= batch_bytes_) close(token);
 }
 
 void RadixRows::close(const CancelToken& token) {
@@ -118,7 +120,7 @@ void RadixRows::close(const CancelToken& token) {
     for (const Chunk& rows : waiting_) pieces.push_back(decode_dictionary(rows.column(i)));
     columns.push_back(order.apply(pieces));
   }
-  for (const Chunk& rows : waiting_) bytes_ -= rows.memory_bytes();
+  bytes_ -= std::exchange(waiting_bytes_, 0);
   waiting_.clear();
   Chunk batch(std::move(columns), std::exchange(waiting_rows_, 0));
   at::Tensor offsets = order.offsets();

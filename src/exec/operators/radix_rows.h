@@ -15,8 +15,9 @@ class RadixRows {
   // Log2 of the number of partitions in which rows are stored; they can be read in fewer, larger ones.
   static constexpr int64_t kBits = 8;
 
-  // The first `key_count` columns of rows are their keys.
-  explicit RadixRows(size_t key_count) : key_count_(key_count) {}
+  // The first `key_count` columns of rows are their keys. About `batch_bytes` are ordered at once, which takes several times as much
+  // memory.
+  RadixRows(size_t key_count, int64_t batch_bytes) : key_count_(key_count), batch_bytes_(batch_bytes) {}
 
   void add(const Chunk& rows, const CancelToken& token);
   // Orders the rows of the last batch; before rows are read.
@@ -35,8 +36,10 @@ class RadixRows {
   };
 
   size_t key_count_;
+  int64_t batch_bytes_;
   std::vector<Chunk> waiting_;  // for the next batch
   int64_t waiting_rows_ = 0;
+  int64_t waiting_bytes_ = 0;
   std::vector<Batch> batches_;
   int64_t rows_ = 0;
   int64_t bytes_ = 0;

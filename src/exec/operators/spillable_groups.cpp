@@ -14,6 +14,7 @@ namespace {
 // Kernels that add rows to groups need copies of the rows in the order of their groups, and words to sort them by.
 constexpr int64_t kCopiesOfValues = 3;
 constexpr int64_t kWordBytesPerRow = 96;
+constexpr int64_t kMinRowsPerCall = 4096;
 
 int64_t bytes_of_temporaries(const std::vector<Column>& columns, int64_t rows) {
   int64_t bytes = rows * kWordBytesPerRow;
@@ -71,7 +72,10 @@ Task<void> SpillableGroups::add(int lane, std::vector<Column> columns, int64_t r
     lost = add_now(own, some, count, std::exchange(ahead, {}), task.token);
     return true;
   };
-  FittingRanges ranges(rows);
+  // So few rows that the temporaries of all lanes fit beside what is retained.
+  const int64_t share = context_.spill.temporary_bytes() / (2 * context_.lanes);
+  const int64_t parts = 1 + bytes_of_temporaries(columns, rows) / std::max<int64_t>(1, share);
+  FittingRanges ranges(rows, std::max(kMinRowsPerCall, rows / parts + 1));
   while (!ranges.is_done()) {
     int64_t more = 0;
     {
