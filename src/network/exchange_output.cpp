@@ -72,6 +72,13 @@ WireBlock ExchangeOutput::wire_form(int rank, at::Tensor block) {
   return is_left ? WireBlock{std::move(block), false} : compressor_.wire_form(std::move(block));
 }
 
+int64_t ExchangeOutput::bytes_on_network(const Chunk& rows) const {
+  const at::Tensor block = pack_chunk(rows);
+  if (limits_.compress == RowCompression::None) return block.numel();
+  const std::optional<at::Tensor> compressed = compress_block(block);
+  return compressed ? compressed->numel() : block.numel();
+}
+
 bool ExchangeOutput::is_wanted_anywhere() const {
   return std::any_of(peers_.begin(), peers_.end(), [](const std::unique_ptr<Peer>& peer) { return !peer->enough; });
 }

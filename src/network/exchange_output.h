@@ -40,6 +40,8 @@ class ExchangeOutput {
   // Rows packed for ranks of other hosts so far, and their bytes on the wire, without dictionaries that are sent apart.
   int64_t network_rows() const { return network_rows_; }
   int64_t network_bytes() const { return network_bytes_; }
+  // What these rows would take on the wire to another host.
+  int64_t bytes_on_network(const Chunk& rows) const;
   std::string describe() const;
 
   void on_credit(int rank, int64_t bytes);

@@ -116,7 +116,14 @@ double KeySample::arrival_share(const std::vector<std::string>& notes, const std
 
 OnPathChoice::OnPathChoice(double link_seconds, double lanes, bool may_be_off)
     : link_seconds_(link_seconds), lanes_(lanes), may_be_off_(may_be_off), merge_seconds_(kMergeSeconds) {
-  is_on_ = !may_be_off_ || with_merging(kShareToTry) < kGain * without_merging();
+  is_on_ = !may_be_off_;
+}
+
+void OnPathChoice::begin(double link_seconds) {
+  if (!may_be_off_) return;
+  std::lock_guard lock(mutex_);
+  link_seconds_ = link_seconds;
+  is_on_ = with_merging(kShareToTry) < kGain * without_merging();
 }
 
 double OnPathChoice::path_seconds() const {

@@ -5,12 +5,12 @@
 //   with merging     work = produce + path, link * (1 - share)
 // where `produce` is the time to compute it and the rows for this host in between, `path` the time to hand it over to the merging rank and
 // to merge it, `link` its time on the link, and `share` the fraction of these rows that disappears. Merging is on while that is clearly
-// less. The link's time is known from the plan until the first rows show how large they are on the wire; the others are
+// less. The link's time follows from the bytes of the first rows on the wire; the others are
 // 1. estimated: every rank samples the keys of its first rows and shares the sample, so that each knows how many keys occur more than once
 //    on its host;
 // 2. measured while the query runs: in the tables in which this rank merges rows of its host, and by the rows that it produces. When
 //    merging is off, but a larger share would pay, the rows of a few buckets are merged nevertheless, to notice when it does.
-// Merging begins at once if the plan's link is slow enough for a moderate share to pay: rows that pass unmerged before the sample is shared
+// Merging begins at once if the link is slow enough for a moderate share to pay: rows that pass unmerged before the sample is shared
 // are lost to merging, and often that is most of them, while merging in vain costs little for so long. Otherwise it begins once both are
 // known. Ranks may decide differently: the final aggregation is correct whichever way a row takes.
 #pragma once
@@ -61,6 +61,8 @@ class OnPathChoice {
   // Merging is off, but would pay if more rows could be merged.
   bool may_begin() const { return has_timed_ && !is_on_ && least_share() < 1; }
 
+  // The time of a row on the link, by the first rows, before any of them is routed.
+  void begin(double link_seconds);
   // Of this rank's host, and of the rows that arrive (only for EXPLAIN ANALYZE).
   void estimate(double share, double arrival_share);
   // Totals of the tables since the start: rows added, merged into others, and sent on; and the time spent on all lanes. Called by any lane.

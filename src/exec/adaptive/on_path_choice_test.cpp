@@ -45,9 +45,15 @@ TEST(KeySample, TakesRanksWithFewAndManyRows) {
 constexpr int64_t kRows = 1'000'000;
 constexpr double kMergeAndHandOver = kHandOverSeconds + kMergeSeconds;
 
+// A choice that knows how large the first rows are.
+struct BegunChoice : OnPathChoice {
+  BegunChoice(double link_seconds, double lanes) : OnPathChoice(link_seconds, lanes, true) { begin(link_seconds); }
+};
+
 // A choice that knows the share, and that rows are produced faster than they are sent.
 struct InformedChoice : OnPathChoice {
   InformedChoice(double link_seconds, double lanes, double share) : OnPathChoice(link_seconds, lanes, true) {
+    begin(link_seconds);
     produce(kRows, 0);
     estimate(share, 0);
   }
@@ -75,14 +81,14 @@ TEST(OnPathChoice, ComparesTheLinkWithTheCostOfMerging) {
 constexpr double kFairlySlowLink = 1.25 * kMergeAndHandOver;
 
 TEST(OnPathChoice, BeginsOnceShareAndTimeOfRowsAreKnown) {
-  OnPathChoice choice(kFairlySlowLink, 1, true);
+  BegunChoice choice(kFairlySlowLink, 1);
   EXPECT_FALSE(choice.is_on());
   choice.estimate(0.9, 0);
   EXPECT_FALSE(choice.is_on());
   EXPECT_FALSE(choice.may_begin());
   choice.produce(kRows, 0.01 * kFairlySlowLink * kRows);
   EXPECT_TRUE(choice.is_on());
-  OnPathChoice other(kFairlySlowLink, 1, true);
+  BegunChoice other(kFairlySlowLink, 1);
   other.produce(kRows, 0.01 * kFairlySlowLink * kRows);
   EXPECT_TRUE(other.may_begin());
   other.observe(kRows, kRows / 2, kRows / 2, 100);  // one rank may be ahead of the others: only the samples are comparable
@@ -92,14 +98,14 @@ TEST(OnPathChoice, BeginsOnceShareAndTimeOfRowsAreKnown) {
 }
 
 TEST(OnPathChoice, SlowLinkBeginsWithMerging) {
-  OnPathChoice choice(4 * kMergeAndHandOver, 1, true);
+  BegunChoice choice(4 * kMergeAndHandOver, 1);
   EXPECT_TRUE(choice.is_on());
   choice.estimate(0.2, 0);
   EXPECT_TRUE(choice.is_on());
   choice.estimate(0.01, 0);
   EXPECT_FALSE(choice.is_on());
   // Rows that take long to produce, unlike those on the link, turn it off as well.
-  OnPathChoice slow_rows(4 * kMergeAndHandOver, 1, true);
+  BegunChoice slow_rows(4 * kMergeAndHandOver, 1);
   slow_rows.estimate(0.5, 0);
   slow_rows.produce(kRows, 80 * kMergeAndHandOver * kRows);
   EXPECT_FALSE(slow_rows.is_on());
@@ -107,7 +113,7 @@ TEST(OnPathChoice, SlowLinkBeginsWithMerging) {
 }
 
 TEST(OnPathChoice, SmallRowsOnTheWireNeedNoMerging) {
-  OnPathChoice choice(6 * kMergeAndHandOver, 1, true);
+  BegunChoice choice(6 * kMergeAndHandOver, 1);
   choice.estimate(0.5, 0);
   EXPECT_TRUE(choice.is_on());
   choice.set_link_seconds(0.6 * kMergeAndHandOver);  // compressed well
@@ -117,11 +123,11 @@ TEST(OnPathChoice, SmallRowsOnTheWireNeedNoMerging) {
 
 TEST(OnPathChoice, CountsWorkAndLinkThatDoNotOverlap) {
   // The link is the bottleneck, and merging would relieve it by a tenth; but the cores are busy as well, and would be more so.
-  OnPathChoice busy(6 * kMergeAndHandOver, 1, true);
+  BegunChoice busy(6 * kMergeAndHandOver, 1);
   busy.produce(kRows, 5.5 * kMergeAndHandOver * kRows);
   busy.estimate(0.1, 0);
   EXPECT_FALSE(busy.is_on());
-  OnPathChoice idle(6 * kMergeAndHandOver, 16, true);
+  BegunChoice idle(6 * kMergeAndHandOver, 16);
   idle.produce(kRows, 0.5 * kMergeAndHandOver * kRows);
   idle.estimate(0.1, 0);
   EXPECT_TRUE(idle.is_on());
@@ -149,7 +155,7 @@ TEST(OnPathChoice, RanksThatShareAHelperNeedASlowerLink) {
 }
 
 TEST(OnPathChoice, StopsWhenProducingIsTheBottleneck) {
-  OnPathChoice choice(1e-6, 1, true);
+  BegunChoice choice(1e-6, 1);
   choice.estimate(0, 0);
   EXPECT_FALSE(choice.is_on());
   choice.estimate(0.5, 0);

@@ -18,6 +18,8 @@ namespace {
 
 // Rows that each rank samples: enough for a good estimate.
 constexpr int64_t kRowsOfSample = 1 << 17;
+// The first rows, whose bytes on the wire are found before any is routed.
+constexpr int64_t kRowsToWeigh = 1 << 12;
 // Rows after which the rate is checked again.
 constexpr int64_t kRowsToReport = 1 << 14;
 // One bucket in this many is combined even while combining is off, to notice when it starts to pay, if any share of merged rows would.
@@ -53,6 +55,7 @@ class CombinerRouter final : public RowRouter {
   bool may_route_before() const override { return true; }
 
   bool inspect(const Chunk& chunk) override {
+    if (sample_.rows() == 0 && chunk.rows() > 0) weigh(chunk);
     if (exchange_.combining.groups.empty()) return true;
     sample_.add(routing_hashes(groups_.evaluate(chunk)));
     return sample_.rows() >= kRowsOfSample;
@@ -83,6 +86,14 @@ class CombinerRouter final : public RowRouter {
  private:
   using Clock = std::chrono::steady_clock;
 
+  // Rows may be compressed well, which the plan does not know.
+  void weigh(const Chunk& chunk) {
+    const Chunk some = chunk.slice(0, std::min(chunk.rows(), kRowsToWeigh));
+    choice_.begin(link_seconds_of(static_cast<double>(next_.bytes_on_network(some)) / static_cast<double>(some.rows())));
+  }
+
+  double link_seconds_of(double row_bytes) const { return exchange_.combining.link_seconds * row_bytes / exchange_.combining.row_bytes; }
+
   // Index of the rows of a stop among the parts of a chunk.
   int64_t place_of(const NextHop& stop) const { return static_cast<int64_t>(stop.exchange) * ranks_ + stop.rank; }
 
@@ -104,8 +115,7 @@ class CombinerRouter final : public RowRouter {
     if (before / kRowsToReport == (before + more) / kRowsToReport) return;
     const auto leaving = static_cast<int64_t>(static_cast<double>(before + more) * combined_fraction_);
     if (const int64_t rows = next_.network_rows(); rows >= kRowsToReport) {
-      const double row_bytes = static_cast<double>(next_.network_bytes()) / static_cast<double>(rows);
-      choice_.set_link_seconds(exchange_.combining.link_seconds * row_bytes / exchange_.combining.row_bytes);
+      choice_.set_link_seconds(link_seconds_of(static_cast<double>(next_.network_bytes()) / static_cast<double>(rows)));
     }
     // All lanes wait for the link at once when it is slow.
     const std::chrono::nanoseconds stalled(waited_nanoseconds_ / lanes_);

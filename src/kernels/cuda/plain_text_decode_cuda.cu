@@ -121,7 +121,8 @@ __global__ void __launch_bounds__(entry_threads)
   for (int i = 0; i < entries_per_thread; ++i) out[threadIdx.x + i * entry_threads] = shared[threadIdx.x + i * entry_threads];
 }
 
-// A page has one piece per tile and one more, for the part of a damaged chain beyond the end of the page.
+// A page has one piece per tile and one more, for the part of a damaged chain beyond the end of the page. Those that are not written here
+// are all zero: they have no values.
 __global__ void cut_pages_kernel(const uint8_t* __restrict__ bytes, const TextPages pages, const ChainPart* __restrict__ parts,
                                  TextPiece* __restrict__ pieces) {
   const int64_t place = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -129,7 +130,6 @@ __global__ void cut_pages_kernel(const uint8_t* __restrict__ bytes, const TextPa
   const int64_t index = pages.first + place;
   const TextPage page = pages.table[index];
   TextPiece* const own = pieces + page.first_tile + place;
-  for (int64_t piece = 0; piece <= page.tiles; ++piece) own[piece] = TextPiece{index, 0, 0, 0, 0};
   if (page.tiles == 0) {
     own[0] = TextPiece{index, 0, page.skip, page.take, page.target};
     return;
@@ -272,6 +272,8 @@ cudaError_t find_text(const uint8_t* bytes, const TextPages& pages, int64_t* beg
   auto* parts = static_cast<ChainPart*>(scratch.take_bytes(static_cast<size_t>(pages.tiles * text_tile_bytes) * sizeof(ChainPart)));
   auto* pieces = scratch.take<TextPiece>(pages.tiles + pages.count);
   if (pages.tiles > 0) follow_entries_kernel<<<static_cast<unsigned>(pages.tiles), entry_threads, 0, stream>>>(bytes, pages, parts);
+  cudaMemsetAsync(pieces, 0, static_cast<size_t>(pages.tiles + pages.count) * sizeof(TextPiece), stream);
+  // A thread waits for memory at every hop: the time of a launch is that of the longest page, so it takes many pages.
   constexpr int cut_threads = 32;
   const int64_t cut_blocks = (pages.count + cut_threads - 1) / cut_threads;
   cut_pages_kernel<<<static_cast<unsigned>(cut_blocks), cut_threads, 0, stream>>>(bytes, pages, parts, pieces);
