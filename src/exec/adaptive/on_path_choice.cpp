@@ -12,10 +12,8 @@ namespace pistachio {
 namespace {
 
 constexpr size_t kMaxChosen = 4096;
-// Rows between two observations: enough to distinguish shares that differ by 0.01. Doubled after each change of the decision, so that it
-// does not oscillate.
+// Rows between two observations: enough to distinguish shares that differ by 0.01.
 constexpr int64_t kRowsToObserve = 1 << 16;
-constexpr int64_t kMaxDoublings = 20;
 // Rows after whose production their time is measured.
 constexpr int64_t kRowsToTime = 1 << 14;
 // Merging begins before anything is measured if removing this share of the rows would pay.
@@ -64,6 +62,11 @@ size_t count_distinct(std::vector<int64_t> hashes) {
 
 double share_of_duplicates(size_t rows, size_t keys) {
   return rows == 0 ? 0 : static_cast<double>(rows - keys) / static_cast<double>(rows);
+}
+
+// After each change of the decision twice as many rows are needed before the next one, so that it does not oscillate.
+int64_t doubled(int64_t rows, int64_t changes) {
+  return rows << std::min<int64_t>(changes, 20);
 }
 
 double together(double work, double link) {
@@ -177,7 +180,7 @@ void OnPathChoice::observe(int64_t added, int64_t merged, int64_t left, int64_t 
   // them underestimates it; the decision is changed only if both agree.
   const int64_t more_merged = merged - merged_;
   const int64_t counted = is_on_ ? more_merged + left - left_ : added - added_;
-  if (counted < kRowsToObserve << std::min<int64_t>(changes_, kMaxDoublings)) return;
+  if (counted < doubled(kRowsToObserve, changes_)) return;
   // Averaged with what was known before: for a while, one rank may be far ahead of the others.
   share_ = (share_ + static_cast<double>(more_merged) / static_cast<double>(counted)) / 2;
   // Of the rows that came, or that left: the time includes that of emptying tables.
@@ -200,7 +203,7 @@ void OnPathChoice::produce(int64_t rows, double seconds) {
   // While rows are merged, the same cores do both.
   produce_seconds_ = is_on_ ? std::max(0.0, measured - path_seconds()) : measured;
   has_timed_ = true;
-  if (estimated_share_ < 0) return;
+  if (estimated_share_ < 0 || rows - produced_ < doubled(kRowsToTime, 2 * changes_)) return;
   const int64_t changes = changes_;
   decide();
   if (changes_ == changes) return;

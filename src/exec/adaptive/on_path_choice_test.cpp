@@ -42,7 +42,7 @@ TEST(KeySample, TakesRanksWithFewAndManyRows) {
   EXPECT_NEAR(KeySample::mergeable_share({note_of(0, 50), note_of(0, 50)}), 0.5, 0.001);
 }
 
-constexpr int64_t kRows = 1'000'000;
+constexpr int64_t kRows = 10'000'000;
 constexpr double kMergeAndHandOver = kHandOverSeconds + kMergeSeconds;
 
 // A choice that knows how large the first rows are.

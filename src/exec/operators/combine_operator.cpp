@@ -73,6 +73,7 @@ class CombineOperator::Combiner final : public ChunkSink {
     const TaskContext& task = co_await current_context();
     const std::chrono::nanoseconds least_time = std::chrono::milliseconds(context_.settings().on_path_flush_time);
     SteadyTime last_sent = std::chrono::steady_clock::now();
+    bool was_on = choice_.is_on();
     while (least_time.count() > 0) {
       // Sleeps until the next check or the end of the input.
       const SteadyTime next_look = std::chrono::steady_clock::now() + least_time / 2;
@@ -82,9 +83,12 @@ class CombineOperator::Combiner final : public ChunkSink {
       if (tick != Tick::TimePassed) co_return;
       const SteadyTime now = std::chrono::steady_clock::now();
       if (sending_ > 0) last_sent = now;  // lanes that wait for the link add no rows
+      // No more rows will come to meet those in the tables.
+      const bool has_ended = was_on && !choice_.is_on();
+      was_on = choice_.is_on();
       const SteadyTime since = now - flush_time(least_time);
-      if (tables_->held() == 0 || last_sent > since) continue;
-      Task<void> flushing = flush(since);
+      if (tables_->held() == 0 || (last_sent > since && !has_ended)) continue;
+      Task<void> flushing = flush(has_ended ? SteadyTime::max() : since);
       co_await flushing;
     }
   }
