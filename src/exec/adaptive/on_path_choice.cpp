@@ -24,6 +24,9 @@ constexpr double kExposed = 0.3;
 // Merging is turned off unless it shortens a row's time by this factor, and on again only by the second one.
 constexpr double kGain = 0.95;
 constexpr double kClearGain = 0.85;
+// A change takes time as well, as much as this many rows lose by merging that lengthens their time by kPatience.
+constexpr double kRowsOfChange = 500'000;
+constexpr double kPatience = 0.3;
 
 struct SampleOfRank {
   int bits = 0;
@@ -150,8 +153,9 @@ double OnPathChoice::least_share() const {
 }
 
 void OnPathChoice::decide() {
+  const double patience = kPatience * std::min(1.0, kRowsOfChange / static_cast<double>(std::max<int64_t>(1, seen_)));
   // The first decision needs no hysteresis.
-  const double gain = is_on_ || changes_ == 0 ? kGain : kClearGain;
+  const double gain = is_on_ ? kGain + patience : changes_ == 0 ? kGain : kClearGain;
   const bool is_better = with_merging(share_) < gain * without_merging();
   if (is_better == is_on_ || (is_better && !has_timed_)) return;
   is_on_ = is_better;
@@ -176,6 +180,7 @@ void OnPathChoice::observe(int64_t added, int64_t merged, int64_t left, int64_t 
     timed_rows_ = added;
     timed_nanoseconds_ = nanoseconds;
   }
+  seen_ = std::max(seen_, added);
   // Rows that are still in a table may merge with later ones. Not counting them overestimates the share while tables fill up, counting
   // them underestimates it; the decision is changed only if both agree.
   const int64_t more_merged = merged - merged_;
@@ -203,6 +208,7 @@ void OnPathChoice::produce(int64_t rows, double seconds) {
   // While rows are merged, the same cores do both.
   produce_seconds_ = is_on_ ? std::max(0.0, measured - path_seconds()) : measured;
   has_timed_ = true;
+  seen_ = std::max(seen_, rows);
   if (estimated_share_ < 0 || rows - produced_ < doubled(kRowsToTime, 2 * changes_)) return;
   const int64_t changes = changes_;
   decide();

@@ -100,6 +100,7 @@ class OnPathChoice {
   std::atomic<double> arrival_share_ = -1;
   std::atomic<int64_t> changes_ = 0;
   std::mutex mutex_;  // lanes only try to lock it: totals are cumulative, so the next observation covers a skipped one
+  int64_t seen_ = 0;  // rows of this rank, or in its tables; guarded by mutex_
   // Guarded by mutex_: totals at the previous observation of the tables, and at the latest change of the decision.
   int64_t added_ = 0;
   int64_t merged_ = 0;
