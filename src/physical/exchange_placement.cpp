@@ -361,8 +361,8 @@ class ExchangePlacement {
     const double helpers = terms.helpers == 0 ? most_ranks : std::min(most_ranks, static_cast<double>(terms.helpers));
     const double threads = static_cast<double>(std::max<int64_t>(1, options_.threads)) * helpers / most_ranks;
     const double saved_seconds = rows / ranks_ * terms.link_seconds * (1 - 1 / most_ranks);
-    return terms.link_seconds > kSlowerLink * (kHandOverSeconds + kMergeSeconds) / threads &&
-           (saved_seconds > kFurtherExchangeSeconds || options_.local_files);
+    const double path_seconds = hand_over_seconds(terms.row_bytes) + merge_seconds(terms.row_bytes);
+    return terms.link_seconds > kSlowerLink * path_seconds / threads && (saved_seconds > kFurtherExchangeSeconds || options_.local_files);
   }
 
   // The ranks whose rows share the link of a receiving rank and keep it busy longer than any of them its own link.

@@ -17,7 +17,7 @@ constexpr int64_t kRowsToObserve = 1 << 16;
 // Rows after whose production their time is measured.
 constexpr int64_t kRowsToTime = 1 << 14;
 // Merging begins before anything is measured if removing this share of the rows would pay.
-constexpr double kShareToTry = 0.3;
+constexpr double kShareToTry = 0.18;
 // The part of the shorter one of work and link time that does not pass while the longer one does: measured for queries with links from 0.5
 // to 10 Gbit/s, with and without merging (docs/performance.md).
 constexpr double kExposed = 0.3;
@@ -120,8 +120,12 @@ double KeySample::arrival_share(const std::vector<std::string>& notes, const std
   return share_of_duplicates(rows, count_distinct(all));
 }
 
-OnPathChoice::OnPathChoice(double link_seconds, double lanes, bool may_be_off)
-    : link_seconds_(link_seconds), lanes_(lanes), may_be_off_(may_be_off), merge_seconds_(kMergeSeconds) {
+OnPathChoice::OnPathChoice(double link_seconds, double row_bytes, double lanes, bool may_be_off)
+    : link_seconds_(link_seconds),
+      lanes_(lanes),
+      may_be_off_(may_be_off),
+      hand_over_seconds_(pistachio::hand_over_seconds(row_bytes)),
+      merge_seconds_(pistachio::merge_seconds(row_bytes)) {
   is_on_ = !may_be_off_;
 }
 
@@ -133,7 +137,7 @@ void OnPathChoice::begin(double link_seconds) {
 }
 
 double OnPathChoice::path_seconds() const {
-  return (kHandOverSeconds + merge_seconds_) / lanes_;
+  return (hand_over_seconds_ + merge_seconds_) / lanes_;
 }
 
 double OnPathChoice::without_merging() const {

@@ -50,9 +50,9 @@ class KeySample {
 
 class OnPathChoice {
  public:
-  // `link_seconds`: time of a row on the link. `lanes`: number of lanes that merge this rank's rows (combining_lanes). Without `may_be_off`
-  // merging is always on.
-  OnPathChoice(double link_seconds, double lanes, bool may_be_off);
+  // `link_seconds`: time of a row of `row_bytes` on the link. `lanes`: number of lanes that merge this rank's rows (combining_lanes).
+  // Without `may_be_off` merging is always on.
+  OnPathChoice(double link_seconds, double row_bytes, double lanes, bool may_be_off);
 
   bool may_be_off() const { return may_be_off_; }
   bool is_on() const { return is_on_; }
@@ -91,6 +91,7 @@ class OnPathChoice {
   std::atomic<double> link_seconds_;
   const double lanes_;
   const bool may_be_off_;
+  const double hand_over_seconds_;
   std::atomic<bool> is_on_;
   std::atomic<double> merge_seconds_;  // time of a lane to merge a row
   std::atomic<bool> has_timed_ = false;  // produce_seconds_ is measured

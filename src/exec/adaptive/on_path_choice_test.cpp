@@ -44,16 +44,17 @@ TEST(KeySample, TakesRanksWithFewAndManyRows) {
 
 // So many that a change of the decision costs nothing.
 constexpr int64_t kRows = 1'000'000'000;
-constexpr double kMergeAndHandOver = kHandOverSeconds + kMergeSeconds;
+constexpr double kRowBytes = 10;
+const double kMergeAndHandOver = hand_over_seconds(kRowBytes) + merge_seconds(kRowBytes);
 
 // A choice that knows how large the first rows are.
 struct BegunChoice : OnPathChoice {
-  BegunChoice(double link_seconds, double lanes) : OnPathChoice(link_seconds, lanes, true) { begin(link_seconds); }
+  BegunChoice(double link_seconds, double lanes) : OnPathChoice(link_seconds, kRowBytes, lanes, true) { begin(link_seconds); }
 };
 
 // A choice that knows the share, and that rows are produced faster than they are sent.
 struct InformedChoice : OnPathChoice {
-  InformedChoice(double link_seconds, double lanes, double share) : OnPathChoice(link_seconds, lanes, true) {
+  InformedChoice(double link_seconds, double lanes, double share) : OnPathChoice(link_seconds, kRowBytes, lanes, true) {
     begin(link_seconds);
     produce(kRows, 0);
     estimate(share, 0);
@@ -72,14 +73,14 @@ TEST(OnPathChoice, ComparesTheLinkWithTheCostOfMerging) {
   EXPECT_TRUE(many_cores.is_on());
   const double path = kMergeAndHandOver / 16;
   EXPECT_NEAR(many_cores.least_share(), 1 - (0.95 * 100e-9 - 0.3 * path) / 100e-9, 1e-6);
-  OnPathChoice always(10e-9, 1, false);
+  OnPathChoice always(10e-9, kRowBytes, 1, false);
   always.estimate(0, 0);
   always.produce(kRows, 1);
   EXPECT_TRUE(always.is_on());
 }
 
 // On such a link only a large share pays.
-constexpr double kFairlySlowLink = 1.25 * kMergeAndHandOver;
+const double kFairlySlowLink = 1.25 * kMergeAndHandOver;
 
 TEST(OnPathChoice, BeginsOnceShareAndTimeOfRowsAreKnown) {
   BegunChoice choice(kFairlySlowLink, 1);
@@ -159,7 +160,7 @@ TEST(OnPathChoice, RanksThatShareAHelperNeedASlowerLink) {
 }
 
 TEST(OnPathChoice, StopsWhenProducingIsTheBottleneck) {
-  OnPathChoice choice(1e-6, 1, true);
+  OnPathChoice choice(1e-6, kRowBytes, 1, true);
   choice.estimate(0.5, 0);
   // Until enough rows were produced, their time says nothing.
   choice.produce(100, 0);

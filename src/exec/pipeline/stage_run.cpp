@@ -218,7 +218,7 @@ Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink
     if (exchange.kind != PhysicalExchange::Kind::ToCombiner) continue;
     const CombiningTerms& terms = exchange.combining;
     const double lanes = combining_lanes(terms, context.exchanges->rank(), context.lanes);
-    on_path.emplace(exchange.number, std::make_unique<OnPathChoice>(terms.link_seconds, lanes, terms.may_be_off));
+    on_path.emplace(exchange.number, std::make_unique<OnPathChoice>(terms.link_seconds, terms.row_bytes, lanes, terms.may_be_off));
   }
   context.on_path = &on_path;
   prepare_outputs(plan, context);
