@@ -155,6 +155,22 @@ TEST(PooledAllocatorTest, LimitIsEnforced) {
 }
 
 // Free memory of any kind, in caches of this and of other threads, is used before an allocation is refused.
+TEST(PooledAllocatorTest, TellsWhatIsFreeWithinTheLimit) {
+  constexpr int64_t kLimit = 64 << 20;
+  PooledAllocator allocator({.limit_bytes = kLimit});
+  EXPECT_EQ(allocator.free_bytes(), kLimit);
+  c10::DataPtr large = allocator.allocate(40 * kMebibyte);
+  EXPECT_EQ(allocator.free_bytes(), kLimit - (40 << 20));
+  // Cached blocks count as free.
+  for (int i = 0; i < 100; ++i) allocator.allocate(100'000);
+  EXPECT_GT(allocator.free_bytes(), kLimit - (41 << 20));
+  large.clear();
+  EXPECT_GT(allocator.free_bytes(), kLimit - (1 << 20));
+  allocator.set_limit(1);
+  EXPECT_LE(allocator.free_bytes(), 1);
+  EXPECT_GE(allocator.free_bytes(), 0);
+}
+
 TEST(PooledAllocatorTest, CachesAreEmptiedBeforeRefusal) {
   PooledAllocator allocator(PooledAllocatorOptions{.limit_bytes = 40 * static_cast<int64_t>(kMebibyte)});
   std::atomic<int> phase = 0;

@@ -64,9 +64,10 @@ GroupingPlan plan_of(int64_t table_limit, int64_t condense_bytes = 1 << 30) {
   return plan;
 }
 
-Sums group(int64_t table_limit, int64_t keys, int64_t condense_bytes = 1 << 30) {
+Sums group(int64_t table_limit, int64_t keys, int64_t condense_bytes = 1 << 30, int64_t batch_bytes = INT64_MAX) {
   MemoryGovernor governor(int64_t{1} << 32);
-  const GroupingPlan plan = plan_of(table_limit, condense_bytes);
+  GroupingPlan plan = plan_of(table_limit, condense_bytes);
+  plan.batch_bytes = batch_bytes;
   std::mt19937_64 random(17);
   GroupLane first(plan, governor.process_account()), second(plan, governor.process_account());
   for (int chunk = 0; chunk < 6; ++chunk) {
@@ -90,6 +91,11 @@ TEST(GroupLane, PartitionsHaveTheGroupsOfOneTable) {
     const Sums expected = group(int64_t{1} << 30, keys);
     for (int64_t limit : {1, 500, 2'000}) EXPECT_EQ(group(limit, keys), expected) << "with tables of " << limit << " groups";
   }
+}
+
+TEST(GroupLane, SmallBatchesKeepTheGroups) {
+  const Sums expected = group(int64_t{1} << 30, 50'000);
+  for (int64_t bytes : {1, 20'000, 3'000'000}) EXPECT_EQ(group(500, 50'000, 1 << 30, bytes), expected) << bytes << " bytes";
 }
 
 TEST(GroupLane, CondensingKeepsTheGroups) {
