@@ -44,7 +44,7 @@ class HashCandidates final : public JoinCandidates {
         device_(device),
         left_(side_of(join.keys, &JoinKey::left), left_layout),
         build_keys_(ExpressionEvaluator(side_of(join.keys, &JoinKey::right), right_layout).evaluate(build, token)) {
-    table_.emplace(join.keys, build_keys_, account);
+    table_.emplace(join.keys, build_keys_, account, asks_for_any_match(join) ? KeyMatches::Any : KeyMatches::All);
   }
 
   void build(const CancelToken& token) {
@@ -67,10 +67,18 @@ class HashCandidates final : public JoinCandidates {
   std::unique_ptr<Search> search(const Chunk& left, const CancelToken& token) const override {
     return table_->search(left_.evaluate(left, token));
   }
-  at::Tensor groups() const override { return groups_; }
+  std::optional<at::Tensor> rows_with_candidates(const Chunk& left, const CancelToken& token) const override {
+    if (table_->ranks() == nullptr || !asks_for_any_match(join_)) return std::nullopt;
+    return table_->ranks()->rows_with_candidates(left_.evaluate(left, token)[0]);
+  }
+  at::Tensor groups() const override {
+    return table_->ranks() != nullptr && asks_for_any_match(join_) ? table_->ranks()->groups() : groups_;
+  }
 
  private:
-  bool must_group() const { return asks_for_any_match(join_) && table_->mean_candidates() >= kManyCandidates; }
+  bool must_group() const {
+    return asks_for_any_match(join_) && table_->ranks() == nullptr && table_->mean_candidates() >= kManyCandidates;
+  }
 
   // Groups the rows by their keys. Returns the table of the groups, to be built.
   KeyTable& group(const CancelToken& token) {
@@ -89,7 +97,7 @@ class HashCandidates final : public JoinCandidates {
   std::vector<Column> build_keys_;  // until the table is built
   std::optional<KeyTable> table_;
   Reservation memory_;
-  at::Tensor groups_;  // group of each build row; undefined: rows are not grouped
+  at::Tensor groups_;  // by hash: group of each build row; undefined: rows are not grouped
 };
 
 // Pairs each left row with the build rows at positions [begin, begin + count) of an order.

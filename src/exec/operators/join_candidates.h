@@ -15,6 +15,8 @@ struct RowPairs {
   at::Tensor right;  // rows of the build side
   // Join with compared keys only: the comparison of these pairs is unknown because of a NULL, so they are no matches.
   bool is_unknown = false;
+  // Each row of the chunk is in one pair.
+  bool has_each_left_row = false;
 };
 
 // The index over the rows of the build side. Read-only; used by all lanes concurrently.
@@ -30,6 +32,8 @@ class JoinCandidates {
 
   virtual ~JoinCandidates() = default;
   virtual std::unique_ptr<Search> search(const Chunk& left, const CancelToken& token) const = 0;
+  // bool [rows]: the left rows that have candidates; nullopt if only search() can tell.
+  virtual std::optional<at::Tensor> rows_with_candidates(const Chunk& /*left*/, const CancelToken& /*token*/) const { return std::nullopt; }
   // Undefined: RowPairs::right are build rows. Otherwise they are groups of build rows with equal keys, and this is the group of each build
   // row.
   virtual at::Tensor groups() const { return {}; }

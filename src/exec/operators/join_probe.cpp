@@ -20,6 +20,7 @@ void keep(RowPairs& pairs, const at::Tensor& mask) {
   if (kernels::count_true(mask) == mask.numel()) return;
   pairs.left = kernels::compress(pairs.left, mask);
   pairs.right = kernels::compress(pairs.right, mask);
+  pairs.has_each_left_row = false;
 }
 
 // Pairs are ordered by left row: a second match is next to the first, or the row matched in an earlier batch.
@@ -59,11 +60,13 @@ JoinProbe::JoinProbe(const JoinShape& shape, BuildSide& build, const RunContext&
       next_(next),
       most_pairs_(std::max<int64_t>(1, context.chunk_rows())),
       flags_(context.tensors_of(at::kBool)),
+      needs_no_pairs_(shape.plan.conditions.empty() && (shape.plan.kind == JoinKind::Semi || shape.plan.kind == JoinKind::Anti)),
       conditions_(make_condition(shape, shape.plan.conditions)),
       comparisons_(make_condition(shape, shape.plan.comparisons)) {}
 
 JoinProbe::LeftState JoinProbe::no_matches(int64_t rows) const {
-  return {at::zeros({rows}, flags_), at::zeros({rows}, flags_)};
+  return {shape_.asks_for_left_matches() ? at::zeros({rows}, flags_) : at::Tensor(),
+          shape_.plan.kind == JoinKind::Mark ? at::zeros({rows}, flags_) : at::Tensor()};
 }
 
 Task<void> JoinProbe::consume(int lane, Chunk chunk) {
@@ -77,16 +80,18 @@ Task<void> JoinProbe::consume(int lane, Chunk chunk) {
   auto begin = [&](int64_t first, int64_t count) {
     Chunk rows = count == chunk.rows() ? chunk : chunk.slice(first, count);
     LeftState state = no_matches(count);
-    std::unique_ptr<JoinCandidates::Search> search = start(rows, task.token);
+    std::unique_ptr<JoinCandidates::Search> search = start(rows, state, task.token);
     return Started{std::move(rows), std::move(state), std::move(search)};
   };
   FittingRanges ranges(chunk.rows());
   while (!ranges.is_done() && !is_full()) {
     Task<Started> starting = make_next(context_, ranges, begin);
     Started started = co_await starting;
-    Task<void> matching = probe_matches(lane, started.rows, *started.search, started.state);
-    co_await matching;
-    if (is_full()) co_return;
+    if (started.search) {
+      Task<void> matching = probe_matches(lane, started.rows, *started.search, started.state);
+      co_await matching;
+      if (is_full()) co_return;
+    }
     Task<void> finishing = finish(lane, started.rows, started.state);
     co_await finishing;
   }
@@ -94,9 +99,10 @@ Task<void> JoinProbe::consume(int lane, Chunk chunk) {
 
 Task<void> JoinProbe::match(int lane, const Chunk& chunk, LeftState& state) {
   const TaskContext& task = co_await current_context();
-  auto begin = [&] { return start(chunk, task.token); };
+  auto begin = [&] { return start(chunk, state, task.token); };
   Task<std::unique_ptr<JoinCandidates::Search>> starting = with_relief(context_, begin);
   const std::unique_ptr<JoinCandidates::Search> search = co_await starting;
+  if (!search) co_return;
   Task<void> matching = probe_matches(lane, chunk, *search, state);
   co_await matching;
 }
@@ -125,7 +131,10 @@ Task<void> JoinProbe::process_pairs(int lane, const Chunk& chunk, const RowPairs
     Chunk rows;
   };
   auto test_some = [&](int64_t begin, int64_t count) {
-    Tested tested{test(chunk, {found.left.narrow(0, begin, count), found.right.narrow(0, begin, count), found.is_unknown}, task.token), {}};
+    const bool are_all = count == found.left.numel();
+    RowPairs some{found.left.narrow(0, begin, count), found.right.narrow(0, begin, count), found.is_unknown,
+                  found.has_each_left_row && are_all};
+    Tested tested{test(chunk, std::move(some), task.token), {}};
     if (shape_.gives_pairs() && tested.pairs.left.numel() > 0) tested.rows = pair_chunk(chunk, tested.pairs);
     return tested;
   };
@@ -149,8 +158,14 @@ Task<void> JoinProbe::finish(int lane, const Chunk& chunk, const LeftState& stat
   co_await passing;
 }
 
-std::unique_ptr<JoinCandidates::Search> JoinProbe::start(const Chunk& chunk, const CancelToken& token) const {
+std::unique_ptr<JoinCandidates::Search> JoinProbe::start(const Chunk& chunk, LeftState& state, const CancelToken& token) const {
   WorkTimer timer(metrics_);
+  if (needs_no_pairs_) {
+    if (const std::optional<at::Tensor> matched = build_.candidates().rows_with_candidates(chunk, token)) {
+      state.matched.logical_or_(*matched);
+      return nullptr;
+    }
+  }
   return build_.candidates().search(chunk, token);
 }
 
@@ -163,6 +178,7 @@ JoinProbe::Pairs JoinProbe::test(const Chunk& chunk, RowPairs found, const Cance
     pairs.unknown_left = pairs.left;
     pairs.left = pairs.left.slice(0, 0, 0);
     pairs.right = pairs.right.slice(0, 0, 0);
+    pairs.has_each_left_row = false;
   }
   return pairs;
 }
@@ -183,7 +199,7 @@ void JoinProbe::compare(const Chunk& chunk, Pairs& pairs, const CancelToken& tok
 Chunk JoinProbe::gather(const Chunk& chunk, const Pairs& pairs, const std::vector<size_t>& left, const std::vector<size_t>& right) const {
   std::vector<Column> columns;
   columns.reserve(left.size() + right.size());
-  for (size_t place : left) columns.push_back(take_rows(chunk.column(place), pairs.left));
+  for (size_t place : left) columns.push_back(pairs.has_each_left_row ? chunk.column(place) : take_rows(chunk.column(place), pairs.left));
   for (size_t place : right) columns.push_back(take_rows(build_.rows().column(place), pairs.right));
   return Chunk(std::move(columns), pairs.left.numel(), chunk.device());
 }

@@ -18,8 +18,8 @@ class JoinProbe final : public ChunkSink {
 
   // For a build side in several parts, each with its own probe: what the previous parts found out about a chunk's rows.
   struct LeftState {
-    at::Tensor matched;  // bool [rows]
-    at::Tensor unknown;  // bool [rows]
+    at::Tensor matched;  // bool [rows]; undefined if the join does not ask for it
+    at::Tensor unknown;  // bool [rows]; undefined unless the join gives a mark
   };
   LeftState no_matches(int64_t rows) const;
   // Outputs the matches of the rows in this build side.
@@ -41,7 +41,8 @@ class JoinProbe final : public ChunkSink {
   };
 
   static std::optional<PairCondition> make_condition(const JoinShape& shape, const std::vector<ExpressionPtr>& conditions);
-  std::unique_ptr<JoinCandidates::Search> start(const Chunk& chunk, const CancelToken& token) const;
+  // Null: the matched rows are known already.
+  std::unique_ptr<JoinCandidates::Search> start(const Chunk& chunk, LeftState& state, const CancelToken& token) const;
   Task<void> probe_matches(int lane, const Chunk& chunk, JoinCandidates::Search& search, LeftState& state);
   Task<void> process_pairs(int lane, const Chunk& chunk, const RowPairs& found, LeftState& state);
   Pairs test(const Chunk& chunk, RowPairs found, const CancelToken& token) const;
@@ -60,6 +61,7 @@ class JoinProbe final : public ChunkSink {
   ChunkSink& next_;
   const int64_t most_pairs_;
   const at::TensorOptions flags_;
+  const bool needs_no_pairs_;
   const std::optional<PairCondition> conditions_;
   const std::optional<PairCondition> comparisons_;
 };

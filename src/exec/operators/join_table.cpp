@@ -4,7 +4,6 @@
 #include <tuple>
 #include <utility>
 
-#include "columns/column_hash.h"
 #include "exec/core/lane_ranges.h"
 #include "exec/core/stoppable_call.h"
 #include "kernels/ops/compress.h"
@@ -24,11 +23,11 @@ constexpr int64_t kMaxPartBits = 11;
 
 class LaneBuild {
  public:
-  LaneBuild(const RunContext& context, const std::vector<Column>& keys, const at::Tensor& valid)
-      : keys_(keys),
+  LaneBuild(const RunContext& context, const RowHashes& hashes, int64_t rows, const at::Tensor& valid)
+      : hashes_(hashes),
         valid_(valid),
-        lane_ranges_(context, keys[0].rows()),
-        bits_(kernels::join_bucket_bits(keys[0].rows())),
+        lane_ranges_(context, rows),
+        bits_(kernels::join_bucket_bits(rows)),
         part_bits_(std::clamp(bits_ - kBucketBits, std::min(bits_, kMinPartBits), kMaxPartBits)),
         ranges_(static_cast<size_t>(lane_ranges_.count())),
         places_(ranges_.size()) {}
@@ -41,9 +40,7 @@ class LaneBuild {
     const int64_t begin = lane_ranges_.begin(number), rows = lane_ranges_.rows(number);
     Range& range = ranges_[static_cast<size_t>(number)];
     at::Tensor& counts = places_[static_cast<size_t>(number)];
-    std::vector<Column> keys;
-    for (const Column& key : keys_) keys.push_back(key.slice(begin, rows));
-    range.hashes = hash_rows(keys, token);
+    range.hashes = hashes_(begin, rows);
     if (valid_.defined()) {
       const at::Tensor mask = valid_.narrow(0, begin, rows);
       range.hashes = kernels::compress(range.hashes, mask);
@@ -87,7 +84,7 @@ class LaneBuild {
     at::Tensor rows;    // their numbers; undefined: all rows of the range
   };
 
-  const std::vector<Column>& keys_;
+  const RowHashes& hashes_;
   const at::Tensor valid_;
   const LaneRanges lane_ranges_;
   const int64_t bits_;
@@ -100,21 +97,21 @@ class LaneBuild {
 
 }  // namespace
 
-JoinTable build_join_table(const std::vector<Column>& keys, const at::Tensor& valid, const CancelToken& token) {
+JoinTable build_join_table(const RowHashes& hashes, int64_t rows, const at::Tensor& valid, const CancelToken& token) {
   JoinTable table;
   std::tie(table.offsets, table.order, table.hashes) =
-      call_stoppable(token, [&](const at::Tensor& stop) { return kernels::join_build(hash_rows(keys, token), valid, stop); });
+      call_stoppable(token, [&](const at::Tensor& stop) { return kernels::join_build(hashes(0, rows), valid, stop); });
   return table;
 }
 
-Task<JoinTable> build_join_table_on_lanes(RunContext& context, const std::vector<Column>& keys, at::Tensor valid,
+Task<JoinTable> build_join_table_on_lanes(RunContext& context, const RowHashes& hashes, int64_t rows, at::Tensor valid,
                                           OperatorMetrics& metrics) {
   const TaskContext& task = co_await current_context();
-  if (!context.needs_all_lanes(keys[0].rows())) {
+  if (!context.needs_all_lanes(rows)) {
     WorkTimer timer(metrics);
-    co_return build_join_table(keys, valid, task.token);
+    co_return build_join_table(hashes, rows, valid, task.token);
   }
-  LaneBuild build(context, keys, valid);
+  LaneBuild build(context, hashes, rows, valid);
   auto count = [&](int, int64_t range) -> Task<void> {
     WorkTimer timer(metrics);
     build.count(range, task.token);

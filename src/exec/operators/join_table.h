@@ -4,7 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <vector>
+#include <functional>
 
 #include "exec/core/operator.h"
 
@@ -19,9 +19,13 @@ struct JoinTable {
   static constexpr int64_t kBytesPerRow = 40;
 };
 
+// The hashes (int64) of build rows [begin, begin + rows). Called by any lane; outlives the build.
+using RowHashes = std::function<at::Tensor(int64_t begin, int64_t rows)>;
+
 // `valid`: bool [rows], the rows that can match; undefined: all rows.
-JoinTable build_join_table(const std::vector<Column>& keys, const at::Tensor& valid, const CancelToken& token);
-// The same table, on all lanes if there are many rows. `keys` outlive it.
-Task<JoinTable> build_join_table_on_lanes(RunContext& context, const std::vector<Column>& keys, at::Tensor valid, OperatorMetrics& metrics);
+JoinTable build_join_table(const RowHashes& hashes, int64_t rows, const at::Tensor& valid, const CancelToken& token);
+// The same table, on all lanes if there are many rows.
+Task<JoinTable> build_join_table_on_lanes(RunContext& context, const RowHashes& hashes, int64_t rows, at::Tensor valid,
+                                          OperatorMetrics& metrics);
 
 }  // namespace pistachio

@@ -77,11 +77,11 @@ class KeyTable::KeySearch final : public JoinCandidates::Search {
   int64_t next_ = 0;
 };
 
-KeyTable::KeyTable(std::vector<JoinKey> keys, std::vector<Column> build_keys, const MemoryAccount& account)
-    : keys_(std::move(keys)),
-      memory_(account.reserve_now(build_keys[0].rows() * JoinTable::kBytesPerRow, ReservationKind::Held)),
-      build_keys_(std::move(build_keys)) {
+KeyTable::KeyTable(std::vector<JoinKey> keys, std::vector<Column> build_keys, const MemoryAccount& account, KeyMatches matches)
+    : keys_(std::move(keys)), build_keys_(std::move(build_keys)) {
   exact_ = hashes_decide(build_keys_, keys_);
+  if (exact_) ranks_ = RankTable::make(build_keys_[0], matches, account);
+  if (!ranks_) memory_ = account.reserve_now(build_keys_[0].rows() * JoinTable::kBytesPerRow, ReservationKind::Held);
   int64_t key_bytes = 0;
   for (size_t i = 0; i < keys_.size(); ++i) {
     bool is_kept_anyway = keys_[i].right->kind() == ExpressionKind::Column && !build_keys_[i].is_dictionary();
@@ -91,12 +91,32 @@ KeyTable::KeyTable(std::vector<JoinKey> keys, std::vector<Column> build_keys, co
 }
 
 void KeyTable::build(const CancelToken& token) {
-  take(build_join_table(build_keys_, matchable(build_keys_, keys_), token));
+  if (ranks_) {
+    ranks_->build(token);
+    build_keys_.clear();
+    return;
+  }
+  const RowHashes hashes = [&](int64_t begin, int64_t rows) { return key_hashes(begin, rows, token); };
+  take(build_join_table(hashes, build_keys_[0].rows(), matchable(build_keys_, keys_), token));
 }
 
 Task<void> KeyTable::build_on_lanes(RunContext& context, OperatorMetrics& metrics) {
-  Task<JoinTable> building = build_join_table_on_lanes(context, build_keys_, matchable(build_keys_, keys_), metrics);
+  const TaskContext& task = co_await current_context();
+  if (ranks_) {
+    Task<void> ranking = ranks_->build_on_lanes(context, metrics);
+    co_await ranking;
+    build_keys_.clear();
+    co_return;
+  }
+  const RowHashes hashes = [&](int64_t begin, int64_t rows) { return key_hashes(begin, rows, task.token); };
+  Task<JoinTable> building = build_join_table_on_lanes(context, hashes, build_keys_[0].rows(), matchable(build_keys_, keys_), metrics);
   take(co_await building);
+}
+
+at::Tensor KeyTable::key_hashes(int64_t begin, int64_t rows, const CancelToken& token) const {
+  std::vector<Column> keys;
+  for (const Column& key : build_keys_) keys.push_back(key.slice(begin, rows));
+  return hash_rows(keys, token);
 }
 
 void KeyTable::take(JoinTable table) {
@@ -105,6 +125,7 @@ void KeyTable::take(JoinTable table) {
 }
 
 std::unique_ptr<JoinCandidates::Search> KeyTable::search(std::vector<Column> left_keys) const {
+  if (ranks_) return ranks_->search(left_keys[0]);
   return std::make_unique<KeySearch>(*this, std::move(left_keys));
 }
 

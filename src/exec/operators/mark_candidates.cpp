@@ -111,7 +111,10 @@ class MarkCandidates final : public JoinCandidates {
         if (!found_) found_ = search_->next(most);
         if (found_) {
           RowPairs pairs = *found_;
-          if (part.rows.defined()) pairs.left = part.rows.index_select(0, pairs.left);
+          if (part.rows.defined()) {
+            pairs.left = part.rows.index_select(0, pairs.left);
+            pairs.has_each_left_row = false;
+          }
           if (part.table->rows.defined()) pairs.right = part.table->rows.index_select(0, pairs.right);
           pairs.is_unknown = part.table->is_unknown;
           found_.reset();

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "kernels/cpu/join_table_simd.h"
+#include "kernels/cpu/pair_buffer.h"
 #include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -21,58 +22,25 @@ JoinTable table_of(const at::Tensor& offsets, const at::Tensor& ordered_hashes) 
           ordered_hashes.const_data_ptr<int64_t>(), ordered_hashes.numel()};
 }
 
-// Pairs of a probe row and, until resolved, a position in the table.
-class PairBuffer {
- public:
-  explicit PairBuffer(int64_t capacity)
-      : capacity_(capacity), probe_rows_(at::empty({capacity}, at::kLong)), build_rows_(at::empty({capacity}, at::kLong)) {}
-
-  int64_t size = 0;
-  int64_t* probe_rows() { return probe_rows_.mutable_data_ptr<int64_t>(); }
-  int64_t* places() { return build_rows_.mutable_data_ptr<int64_t>(); }
-
-  void reserve(int64_t more) {
-    if (size + more <= capacity_) return;
-    capacity_ = std::max(2 * capacity_, size + more);
-    for (at::Tensor* tensor : {&probe_rows_, &build_rows_}) {
-      at::Tensor larger = at::empty({capacity_}, at::kLong);
-      std::copy_n(tensor->const_data_ptr<int64_t>(), size, larger.mutable_data_ptr<int64_t>());
-      *tensor = larger;
-    }
+// Adds all matches of a row, one position at a time.
+void add_pairs(const JoinTable& table, const JoinSearch& search, PairBuffer& pairs) {
+  pairs.reserve(search.last - search.first + 1);
+  int64_t* rows = pairs.probe_rows();
+  int64_t* found = pairs.build_rows();
+  int64_t count = pairs.size;
+  for (int64_t place = search.first; place < search.last; ++place) {
+    rows[count] = search.row;
+    found[count] = place;
+    count += table.hashes[place] == search.hash;
   }
+  pairs.size = count;
+}
 
-  // Adds all matches of a row, one position at a time.
-  void add_pairs(const JoinTable& table, const JoinSearch& search) {
-    reserve(search.last - search.first + 1);
-    int64_t* rows = probe_rows();
-    int64_t* found = places();
-    int64_t count = size;
-    for (int64_t place = search.first; place < search.last; ++place) {
-      rows[count] = search.row;
-      found[count] = place;
-      count += table.hashes[place] == search.hash;
-    }
-    size = count;
-  }
-
-  // Maps the table positions of the pairs starting at `first` to build rows.
-  void resolve(const int64_t* order, int64_t first) {
-    int64_t* rows = places();
-    for (int64_t i = first; i < size; ++i) rows[i] = order[rows[i]];
-  }
-
-  std::tuple<at::Tensor, at::Tensor, int64_t> result(int64_t next) const { return {part_of(probe_rows_), part_of(build_rows_), next}; }
-
- private:
-  // A view is free but keeps the whole allocation alive: acceptable unless most of it is unused.
-  at::Tensor part_of(const at::Tensor& rows) const {
-    const at::Tensor part = rows.slice(0, 0, size);
-    return size < capacity_ / 2 ? part.clone() : part;
-  }
-
-  int64_t capacity_;
-  at::Tensor probe_rows_, build_rows_;
-};
+// Maps the table positions of the pairs starting at `first` to build rows.
+void resolve(const int64_t* order, int64_t first, PairBuffer& pairs) {
+  int64_t* rows = pairs.build_rows();
+  for (int64_t i = first; i < pairs.size; ++i) rows[i] = order[rows[i]];
+}
 
 // The inner loops compare join_width positions at once; a smaller table is searched one position at a time.
 bool is_tiny(const JoinTable& table) {
@@ -96,12 +64,12 @@ int64_t run_batch(const JoinTable& table, const JoinSearch* searches, int64_t co
     if (!is_tiny(table)) {
       pairs.reserve(join_width * (count - done) + 1);
       const JoinProgress progress =
-          find_pairs(table, searches + done, count - done, pairs.size, most_pairs, pairs.probe_rows(), pairs.places());
+          find_pairs(table, searches + done, count - done, pairs.size, most_pairs, pairs.probe_rows(), pairs.build_rows());
       done += progress.searches;
       pairs.size = progress.pairs;
       if (done == count || pairs.size >= most_pairs) break;
     }
-    pairs.add_pairs(table, searches[done++]);
+    add_pairs(table, searches[done++], pairs);
   }
   return done;
 }
@@ -121,7 +89,7 @@ std::tuple<at::Tensor, at::Tensor, int64_t> join_probe(const at::Tensor& offsets
     const int64_t count = start_batch(table, hashes, validity, next, end, searches.data());
     const int64_t done = run_batch(table, searches.data(), count, most_pairs, pairs);
     next = pairs.size >= most_pairs ? searches[static_cast<size_t>(done - 1)].row + 1 : end;
-    pairs.resolve(order.const_data_ptr<int64_t>(), former);
+    resolve(order.const_data_ptr<int64_t>(), former, pairs);
   }
   return pairs.result(next);
 }

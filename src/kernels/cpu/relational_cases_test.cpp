@@ -18,8 +18,10 @@
 #include "kernels/ops/join_probe.h"
 #include "kernels/ops/key_bitmap.h"
 #include "kernels/ops/key_filter.h"
+#include "kernels/ops/key_ranks.h"
 #include "kernels/ops/partition_rows.h"
 #include "kernels/ops/radix_scatter.h"
+#include "kernels/ops/rank_probe.h"
 #include "kernels/ops/route_rows.h"
 #include "kernels/ops/segment_bits.h"
 #include "kernels/ops/segment_extreme.h"
@@ -153,6 +155,73 @@ Call draw_key_bitmap(Draw& draw) {
     at::Tensor words = at::zeros({count}, at::TensorOptions(at::kLong).device(device));
     key_bitmap_add(words, added, least);
     return {words, key_bitmap_test(words, added, least), key_bitmap_test(words, tested, least)};
+  };
+}
+
+// Integers of a range, some of them added by several calls, and others in and around it, or far away.
+struct RankedKeys {
+  int64_t least, words;
+  at::Tensor added, added_validity, tested, tested_validity;
+
+  at::Tensor ranks() const {
+    at::Tensor ranks = at::zeros({2 * words}, added.options().dtype(at::kLong));
+    const int64_t half = added.size(0) / 2;
+    for (const auto& [begin, end] : {std::pair{int64_t{0}, half}, {half, added.size(0)}}) {
+      const at::Tensor valid = added_validity.defined() ? added_validity.slice(0, begin, end) : at::Tensor();
+      add_key_ranks(ranks, added.slice(0, begin, end), valid, least);
+    }
+    return ranks;
+  }
+};
+
+RankedKeys draw_ranked_keys(Draw& draw) {
+  const int64_t count = uniform(draw.random, 1, 300);
+  const int64_t leasts[] = {0, -100, 6400, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max() - 64 * 300};
+  const int64_t least = leasts[draw.random() % 5];
+  const at::ScalarType type =
+      least == std::clamp<int64_t>(least, -100, 6400) ? (draw.random() % 2 == 0 ? at::kInt : at::kShort) : at::kLong;
+  const int64_t rows = uniform(draw.random, 0, draw.rows);
+  const bool is_sorted = draw.random() % 3 == 0;
+  at::Tensor added = at::randint(64 * count, {rows}, at::kLong) + least;
+  if (is_sorted) added = std::get<0>(added.sort());
+  const at::Tensor near =
+      at::randint(64 * count + 200, {draw.rows}, at::kLong) + static_cast<int64_t>(static_cast<uint64_t>(least) - 100);  // may wrap
+  return {least,
+          count,
+          disguise(draw, added.to(type)),
+          optional_mask(draw, rows),
+          disguise(draw, near.to(type)),
+          optional_mask(draw, draw.rows)};
+}
+
+Call draw_key_ranks(Draw& draw) {
+  const RankedKeys keys = draw_ranked_keys(draw);
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor ranks = keys.ranks();
+    const int64_t distinct = close_key_ranks(ranks);
+    const at::Tensor of_added = find_key_ranks(ranks, keys.added, keys.added_validity, keys.least);
+    EXPECT_EQ(of_added.ge(0).sum().item<int64_t>(),
+              keys.added_validity.defined() ? keys.added_validity.sum().item<int64_t>() : keys.added.size(0));
+    return {ranks, at::tensor({distinct}, at::kLong), of_added, find_key_ranks(ranks, keys.tested, keys.tested_validity, keys.least),
+            has_key_ranks(ranks, keys.tested, keys.tested_validity, keys.least)};
+  };
+}
+
+// Unique keys, in any order or in that of their values, of a set that may have more of them.
+Call draw_place_by_rank(Draw& draw) {
+  const int64_t rows = uniform(draw.random, 0, draw.rows), more = draw.random() % 2 == 0 ? uniform(draw.random, 1, 1000) : 0;
+  const int64_t step = uniform(draw.random, 1, 70), least = uniform(draw.random, -1000, 1000), first = uniform(draw.random, 0, 1000);
+  at::Tensor numbers = draw.random() % 2 == 0 ? at::arange(rows, at::kLong) : at::randperm(rows, at::kLong);
+  const at::Tensor values = disguise(draw, numbers * step + least), all = disguise(draw, at::arange(rows + more, at::kLong) * step + least);
+  const at::Tensor validity = optional_mask(draw, rows);
+  const bool is_in_order = more == 0 && first == 0 && !validity.defined() && at::equal(numbers, at::arange(rows, at::kLong));
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor ranks = at::zeros({2 * ((rows + more) * step / 64 + 1)}, all.options());
+    add_key_ranks(ranks, all, {}, least);
+    at::Tensor order = at::full({close_key_ranks(ranks)}, -1, all.options().dtype(at::kInt));
+    const bool was_in_order = place_by_rank(order, ranks, values, validity, least, first);
+    EXPECT_TRUE(was_in_order || !is_in_order);
+    return {order, at::tensor({int64_t{was_in_order}}, at::kLong)};
   };
 }
 
@@ -497,6 +566,27 @@ Call draw_join_probe(Draw& draw) {
   };
 }
 
+// Keys with several build rows each, single ones, and ranks that are the row numbers.
+Call draw_rank_probe(Draw& draw) {
+  const RankedKeys keys = draw_ranked_keys(draw);
+  const int64_t kind = uniform(draw.random, 0, 2), begin = std::min(draw.rows, uniform(draw.random, 0, 3));
+  const int64_t most_pairs = uniform(draw.random, 1, 1 + draw.rows * 2);
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor ranks = keys.ranks();
+    const int64_t distinct = close_key_ranks(ranks);
+    at::Tensor offsets, order;
+    if (kind == 1) order = at::arange(distinct, ranks.options().dtype(at::kInt)) * 3 + 1;
+    if (kind == 2) {
+      const at::Tensor rank = find_key_ranks(ranks, keys.added, keys.added_validity, keys.least);
+      const int64_t bits = join_bucket_bits(rank.size(0));
+      if (bits > 0) std::tie(offsets, order, std::ignore) = join_build(rank.bitwise_left_shift(64 - bits), rank.ge(0));
+      if (order.defined()) order = order.to(at::kInt);
+    }
+    auto [left, right, next] = probe_ranks(ranks, offsets, order, keys.tested, keys.tested_validity, keys.least, begin, most_pairs);
+    return {left, right, at::tensor({next}, at::kLong)};
+  };
+}
+
 // Words of many shapes: few distinct values, a narrow range far from zero, extremes, bits of doubles, presorted.
 at::Tensor random_sort_word(Draw& draw, int64_t rows) {
   using Limits = std::numeric_limits<int64_t>;
@@ -565,6 +655,8 @@ std::vector<Operation> relational_operations() {
           {"radix_scatter", draw_radix_scatter, {}},
           {"key_filter", draw_key_filter, {}},
           {"key_bitmap", draw_key_bitmap, {}},
+          {"key_ranks", draw_key_ranks, {}},
+          {"place_by_rank", draw_place_by_rank, {}},
           {"route_rows", draw_route, {}},
           {"group_assign", draw_group_assign, {}},
           {"compare_to_groups", draw_compare_to_groups, {}},
@@ -580,6 +672,7 @@ std::vector<Operation> relational_operations() {
           {"join_build", draw_join_build, {}},
           {"join_sort_part", draw_join_sort_part, {}},
           {"join_probe", draw_join_probe, {}},
+          {"rank_probe", draw_rank_probe, {}},
           {"sort_order", draw_sort, {}},
           {"bounds_below", draw_bounds_below, {}},
           {"text_ranks", draw_text_ranks, {}},
