@@ -13,6 +13,7 @@
 #include "kernels/ops/compare_to_groups.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/dictionary_gather.h"
+#include "kernels/ops/gather_rows.h"
 #include "kernels/ops/group_assign.h"
 #include "kernels/ops/hash64.h"
 #include "kernels/ops/key_places.h"
@@ -27,6 +28,23 @@ constexpr int64_t kGrowth = 4;
 constexpr int64_t kKeyBytes = 32;  // typical bytes of a key column per new group
 constexpr int kMaxAttempts = 64;
 constexpr int64_t kRowsPerStrip = 1 << 20;  // between two polls of the token
+
+bool compare_values(const Column& of_groups, const Column& keys, const at::Tensor& ids, int64_t first_new, at::Tensor& equal) {
+  const Column of_rows = decode_dictionary(keys);
+  if (!of_rows.type().is_text()) return kernels::compare_to_groups(equal, ids, first_new, of_groups.values(), of_rows.values());
+  return kernels::compare_to_groups_text(equal, ids, first_new, {of_groups.bytes(), of_groups.begins(), of_groups.ends()},
+                                         {of_rows.bytes(), of_rows.begins(), of_rows.ends()});
+}
+
+// NULL equals NULL. Values are compared only where neither is NULL.
+void compare_with_nulls(const Column& of_groups, const Column& keys, const at::Tensor& ids, int64_t first_new, at::Tensor& equal) {
+  at::Tensor group_valid = of_groups.has_validity() ? kernels::gather_rows(of_groups.validity(), ids) : at::ones_like(equal);
+  const at::Tensor row_valid = keys.has_validity() ? keys.validity() : at::ones_like(equal);
+  const at::Tensor either = group_valid.logical_or(row_valid);
+  at::Tensor same = group_valid.logical_and_(row_valid).logical_and_(equal);
+  compare_values(of_groups, keys, ids, first_new, same);
+  equal.logical_and_(same.logical_or_(either.logical_not()));
+}
 
 }  // namespace
 
@@ -96,18 +114,15 @@ bool GroupTable::compare_keys(const std::vector<Column>& keys, const at::Tensor&
   bool all = true;
   for (size_t i = 0; i < keys.size(); ++i) {
     const Column of_groups = keys_[i].view();
-    const bool has_nulls = of_groups.has_validity() || keys[i].has_validity();
-    if (has_nulls || !keys[i].device().is_cpu() || keys[i].type().kind() == TypeKind::Interval) {
+    if (!keys[i].device().is_cpu() || keys[i].type().kind() == TypeKind::Interval) {
       equal.logical_and_(same_rows(take_rows(of_groups, ids), keys[i]));
       all = false;
-      continue;
+    } else if (of_groups.has_validity() || keys[i].has_validity()) {
+      compare_with_nulls(of_groups, keys[i], ids, first_new, equal);
+      all = false;
+    } else {
+      all = compare_values(of_groups, keys[i], ids, first_new, equal) && all;
     }
-    const Column of_rows = decode_dictionary(keys[i]);
-    const bool same = of_rows.type().is_text() ? kernels::compare_to_groups_text(equal, ids, first_new,
-                                                                                 {of_groups.bytes(), of_groups.begins(), of_groups.ends()},
-                                                                                 {of_rows.bytes(), of_rows.begins(), of_rows.ends()})
-                                               : kernels::compare_to_groups(equal, ids, first_new, of_groups.values(), of_rows.values());
-    all = all && same;
   }
   return all || kernels::count_true(equal) == equal.numel();
 }
