@@ -83,10 +83,12 @@ Argument ExpressionEvaluator::evaluate_case(const Expression& expression, Frame&
     }
     int64_t hits = kernels::count_true(hit);
     if (hits == 0) continue;
+    if (hits == frame.rows()) return evaluate(*parts[i + 1], frame);
     merger.add(evaluate_selected(*parts[i + 1], frame, hit), hit);
     open = open.logical_and(hit.logical_not());
     left -= hits;
   }
+  if (left > 0 && left == frame.rows()) return evaluate(*parts.back(), frame);
   if (left > 0) merger.add(evaluate_selected(*parts.back(), frame, open), open);
   return merger.finish();
 }
@@ -100,6 +102,7 @@ Argument ExpressionEvaluator::evaluate_coalesce(const Expression& expression, Fr
     Argument part = evaluate_selected(*child, frame, open);
     if (is_null_constant(part)) continue;
     if (!part.column.has_validity() || (part.is_constant)) {
+      if (left == frame.rows()) return part;
       merger.add(part, open);
       left = 0;
       break;
