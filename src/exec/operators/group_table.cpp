@@ -46,6 +46,11 @@ void compare_with_nulls(const Column& of_groups, const Column& keys, const at::T
   equal.logical_and_(same.logical_or_(either.logical_not()));
 }
 
+// Not on a GPU: it hashes all rows in one launch, and finding the number of keys would make the host wait for it.
+std::optional<SmallDomain> domain_of(const std::vector<Column>& keys, int64_t rows) {
+  return keys[0].device().is_cpu() ? SmallDomain::of(keys, rows) : std::nullopt;
+}
+
 }  // namespace
 
 GroupTable::GroupTable(const std::vector<LogicalType>& types, at::Device device)
@@ -59,13 +64,22 @@ at::Tensor GroupTable::assign(const std::vector<Column>& keys, int64_t rows, con
     groups_ = std::max<int64_t>(groups_, rows > 0 ? 1 : 0);
     return at::zeros({rows}, slots_.options());
   }
-  // Not on a GPU: it hashes all rows in one launch, and finding the number of keys would make the host wait for it.
-  const std::optional<SmallDomain> domain = keys[0].device().is_cpu() ? SmallDomain::of(keys, rows) : std::nullopt;
+  const std::optional<SmallDomain> domain = domain_of(keys, rows);
   if (!domain) return assign_all(keys, rows, token);
   const at::Tensor present = kernels::present_places(domain->places(), domain->size());
   at::Tensor id_of_place = at::empty({domain->size()}, slots_.options());
   id_of_place.index_copy_(0, present, assign_all(domain->keys_at(present), present.numel(), token));
   return kernels::dictionary_gather(id_of_place, domain->places());
+}
+
+void GroupTable::add(const std::vector<Column>& keys, int64_t rows, const CancelToken& token) {
+  ENSURE(!keys_.empty());
+  if (const std::optional<SmallDomain> domain = domain_of(keys, rows)) {
+    const at::Tensor present = kernels::present_places(domain->places(), domain->size());
+    assign_all(domain->keys_at(present), present.numel(), token);
+  } else {
+    assign_all(keys, rows, token);
+  }
 }
 
 void GroupTable::reserve(int64_t groups, const CancelToken& token) {

@@ -14,6 +14,8 @@ class GroupTable {
 
   // int64 [rows]: the group of each row. Throws Cancelled soon after the token is cancelled; the table is unusable then.
   at::Tensor assign(const std::vector<Column>& keys, int64_t rows, const CancelToken& token = {});
+  // The same without the groups of the rows; at least one key.
+  void add(const std::vector<Column>& keys, int64_t rows, const CancelToken& token = {});
   // Grows the hash table for this many groups at once.
   void reserve(int64_t groups, const CancelToken& token = {});
   int64_t groups() const { return groups_; }

@@ -89,7 +89,7 @@ void LaneGroups::update_states(const AggregateInputs& inputs, const std::vector<
       token.throw_if_cancelled();
       const AggregateInputs::CallRows& call = calls[i - begin];
       if (distinct_[i] != nullptr) {
-        distinct_[i]->assign({Column::fixed(TypeKind::BigInt, call.ids), *call.argument}, call.ids.numel(), token);
+        distinct_[i]->add({Column::fixed(TypeKind::BigInt, call.ids), *call.argument}, call.ids.numel(), token);
       } else {
         GroupSizes* shared = shares_sizes && !call.mask.defined() ? &sizes : nullptr;
         states[i]->update({call.ids, call.argument ? &*call.argument : nullptr, shared, fit});
