@@ -8,6 +8,7 @@
 #include "base/cancel_token.h"
 #include "logical/logical_node.h"
 #include "parser/ast.h"
+#include "readers/read_options.h"
 
 namespace pistachio {
 
@@ -25,7 +26,8 @@ class TableResolver {
   // Null if there is no table of that name.
   virtual TablePtr find_table(const std::string& name) = 0;
   virtual const ViewDefinition* find_view(const std::string& name) = 0;
-  virtual TablePtr open_files(const std::vector<std::string>& patterns) = 0;
+  // With options.format == Auto, the names of the files tell their format.
+  virtual TablePtr open_files(const std::vector<std::string>& patterns, const ReadOptions& options) = 0;
   // Besides main and public.
   virtual bool has_schema(const std::string&) { return false; }
   // information_schema.tables and the like; null if there is none.

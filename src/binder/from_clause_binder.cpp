@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "binder/common_tables.h"
+#include "binder/file_functions.h"
 #include "binder/name_match.h"
 #include "binder/query_binder.h"
 #include "expr/function_table.h"
@@ -163,27 +164,19 @@ BoundFrom QueryBinder::FromBinding::bind_table(const ast::TableReference& table,
 
     BoundFrom operator()(const ast::NamedTable& node) { return from.bind_named_table(table, node); }
     BoundFrom operator()(const ast::FileTable& node) {
-      TablePtr opened = with_position(table.position, [&] { return binder.tables_.open_files({node.path}); });
+      TablePtr opened = with_position(table.position, [&] { return binder.tables_.open_files({node.path}, {}); });
       return from.bind_scan(opened, table.alias.empty() ? name_of_path(node.path) : table.alias);
     }
     BoundFrom operator()(const ast::TableFunction& node) {
       if (is_series(node.name)) return binder.bind_series(node, table.alias, table.position);
-      if (node.name != "read_parquet")
-        refuse_at(fmt::format("there is no table function {}; there are read_parquet, generate_series and range", node.name),
+      std::optional<FileFunction> files = bind_file_function(node, table.position, binder.options_.token);
+      if (!files) {
+        refuse_at(fmt::format("there is no table function {}; there are {}, generate_series and range", node.name, file_function_names()),
                   table.position);
-      std::vector<std::string> paths;
-      for (const ast::ExpressionPtr& argument : node.arguments) {
-        const auto* setting = std::get_if<ast::Operator>(&argument->node);
-        const auto* option =
-            setting == nullptr || setting->name != "=" ? nullptr : std::get_if<ast::ColumnName>(&setting->operands[0]->node);
-        if (option != nullptr) refuse_at(fmt::format("read_parquet has no option {}", option->parts.back()), argument->position);
-        ScalarValue path = bind_constant(*argument, binder.options_.token);
-        if (path.is_null || path.type.kind() != TypeKind::Varchar) refuse_at("read_parquet takes paths as text", argument->position);
-        paths.push_back(path.text);
       }
-      if (paths.empty()) refuse_at("read_parquet needs a path", table.position);
-      TablePtr opened = with_position(table.position, [&] { return binder.tables_.open_files(paths); });
-      return from.bind_scan(opened, table.alias.empty() ? "read_parquet" : table.alias);
+      if (node.is_copy) files->options.listed_types = binder.options_.inserted;
+      TablePtr opened = with_position(table.position, [&] { return binder.tables_.open_files(files->paths, files->options); });
+      return from.bind_scan(opened, table.alias.empty() ? node.name : table.alias);
     }
     BoundFrom operator()(const ast::SubqueryTable& node) {
       NameScope lateral(from.outer_);

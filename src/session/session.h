@@ -52,10 +52,10 @@ class Session final : private TableResolver {
  private:
   TablePtr find_table(const std::string& name) override;
   const ViewDefinition* find_view(const std::string& name) override;
-  TablePtr open_files(const std::vector<std::string>& patterns) override;
+  TablePtr open_files(const std::vector<std::string>& patterns, const ReadOptions& options) override;
   bool has_schema(const std::string& name) override;
   TablePtr find_system_table(const std::vector<std::string>& parts) override;
-  TablePtr open_table_of_files(const std::string& name, const std::vector<std::string>& patterns);
+  TablePtr open_table_of_files(const std::string& name, const std::vector<std::string>& patterns, const ReadOptions& options = {});
 
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::SelectStatement& node, ResultReceiver& receiver);
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateView& node, ResultReceiver& receiver);
