@@ -41,6 +41,7 @@ struct BindOptions {
   CancelToken token;
   // INSERT: the types of the target columns, in order. Each value of VALUES is cast to them separately.
   std::vector<LogicalType> inserted;
+  std::vector<std::string> inserted_names = {};
 };
 
 // Throws UserError, Cancelled.

@@ -20,9 +20,16 @@ struct NamedFormat {
 };
 
 constexpr NamedFormat kFileFunctions[] = {
-    {"read_parquet", FileFormat::Parquet, {}}, {"parquet_scan", FileFormat::Parquet, {}},       {"read_csv", FileFormat::Csv, {}},
-    {"read_csv_auto", FileFormat::Csv, {}},    {"read_json", FileFormat::Json, {}},             {"read_json_auto", FileFormat::Json, {}},
-    {"read_ndjson", FileFormat::Json, JsonLayout::Lines}, {"read_ndjson_auto", FileFormat::Json, JsonLayout::Lines},
+    {"read_parquet", FileFormat::Parquet, {}},
+    {"parquet_scan", FileFormat::Parquet, {}},
+    {"read_csv", FileFormat::Csv, {}},
+    {"read_csv_auto", FileFormat::Csv, {}},
+    {"read_json", FileFormat::Json, {}},
+    {"read_json_auto", FileFormat::Json, {}},
+    {"read_arrow", FileFormat::Arrow, {}},
+    {"read_feather", FileFormat::Arrow, {}},
+    {"read_ndjson", FileFormat::Json, JsonLayout::Lines},
+    {"read_ndjson_auto", FileFormat::Json, JsonLayout::Lines},
 };
 
 std::string without_outer_blanks(std::string_view text) {
@@ -76,7 +83,8 @@ ReadOption constant_option(const ast::TableOption& option, const CancelToken& to
 }  // namespace
 
 std::optional<FileFunction> bind_file_function(const ast::TableFunction& node, int64_t position, const CancelToken& token) {
-  const auto* known = std::find_if(std::begin(kFileFunctions), std::end(kFileFunctions), [&](const NamedFormat& one) { return one.function == node.name; });
+  const auto* known =
+      std::find_if(std::begin(kFileFunctions), std::end(kFileFunctions), [&](const NamedFormat& one) { return one.function == node.name; });
   if (known == std::end(kFileFunctions)) return std::nullopt;
   FileFunction result;
   for (const ast::ExpressionPtr& argument : node.arguments) {
@@ -94,7 +102,7 @@ std::optional<FileFunction> bind_file_function(const ast::TableFunction& node, i
 }
 
 std::string_view file_function_names() {
-  return "read_parquet, read_csv, read_json, read_ndjson";
+  return "read_parquet, read_csv, read_json, read_ndjson, read_arrow";
 }
 
 }  // namespace pistachio

@@ -28,6 +28,13 @@ std::string name_of_path(const std::string& path) {
   return name.empty() || name.find('*') != std::string::npos ? "files" : name;
 }
 
+// COPY FROM: values are read as the types of the target's columns, JSON's members by their names.
+void take_target_columns(ReadOptions& options, const BindOptions& target) {
+  if (options.format == FileFormat::Csv && options.columns.empty()) options.listed_types = target.inserted;
+  if (options.format != FileFormat::Json || !options.columns.empty()) return;
+  for (size_t i = 0; i < target.inserted.size(); ++i) options.columns.push_back({target.inserted_names[i], target.inserted[i]});
+}
+
 template <typename Body>
 auto with_position(int64_t position, const Body& body) {
   try {
@@ -174,7 +181,7 @@ BoundFrom QueryBinder::FromBinding::bind_table(const ast::TableReference& table,
         refuse_at(fmt::format("there is no table function {}; there are {}, generate_series and range", node.name, file_function_names()),
                   table.position);
       }
-      if (node.is_copy) files->options.listed_types = binder.options_.inserted;
+      if (node.is_copy) take_target_columns(files->options, binder.options_);
       TablePtr opened = with_position(table.position, [&] { return binder.tables_.open_files(files->paths, files->options); });
       return from.bind_scan(opened, table.alias.empty() ? node.name : table.alias);
     }

@@ -73,21 +73,28 @@ ast::TableFunction TreeConverter::copied_file(std::string path, const std::vecto
   for (const ast::Copy::Option& option : options) {
     if (option.name == "format") {
       format = option.values.size() == 1 ? lower_case(option.values[0]) : "";
-      if (format != "csv" && format != "json" && format != "parquet")
-        throw UserError("FORMAT of COPY FROM is csv, json or parquet", position_of({"format"}));
+      if (format != "csv" && format != "json" && format != "arrow" && format != "parquet")
+        throw UserError("FORMAT of COPY FROM is csv, json, arrow or parquet", position_of({"format"}));
       continue;
     }
     ast::TableOption made;
     made.name = lower_case(option.name);
     made.position = position_of({option.name});
-    for (const std::string& value : option.values) made.values.push_back(make(ast::Literal{ast::Literal::Kind::Text, value}, made.position));
+    for (const std::string& value : option.values)
+      made.values.push_back(make(ast::Literal{ast::Literal::Kind::Text, value}, made.position));
     made.is_list = option.values.size() > 1;
     result.options.push_back(std::move(made));
   }
   const std::string lower = lower_case(path);
   auto has = [&](std::string_view part) { return lower.find(part) != std::string::npos; };
-  if (format.empty()) format = has(".parquet") ? "parquet" : has(".json") || has(".ndjson") ? "json" : has(".csv") || has(".tsv") ? "csv" : "";
-  if (format.empty()) throw UserError("the format of " + path + " is unknown: add (FORMAT csv), json or parquet", at);
+  if (format.empty()) {
+    format = has(".parquet")                    ? "parquet"
+             : has(".json") || has(".ndjson")   ? "json"
+             : has(".csv") || has(".tsv")       ? "csv"
+             : has(".arrow") || has(".feather") ? "arrow"
+                                                : "";
+  }
+  if (format.empty()) throw UserError("the format of " + path + " is unknown: add (FORMAT csv), json, arrow or parquet", at);
   result.name = "read_" + format;
   result.arguments.push_back(make(ast::Literal{ast::Literal::Kind::Text, std::move(path)}, at));
   return result;

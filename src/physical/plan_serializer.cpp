@@ -93,11 +93,11 @@ PISTACHIO_PARTS(SortKey, s.expression, s.descending, s.nulls_first)
 PISTACHIO_PARTS(TableColumnInfo, s.name, s.type, s.unsupported, s.not_null)
 PISTACHIO_PARTS(TextDialect, s.delimiter, s.quote, s.escape, s.line_end, s.comment, s.pads_nulls, s.quoted_may_be_null, s.date_order,
                 s.null_texts)
-PISTACHIO_PARTS(RowFileColumn, s.name, s.type, s.partition, s.is_filename)
+PISTACHIO_PARTS(RowFileColumn, s.name, s.type, s.partition, s.is_filename, s.unsupported)
 PISTACHIO_PARTS(RowFile, s.path, s.size, s.compression, s.dialect, s.layout, s.first_byte, s.first_line, s.fields, s.sources, s.texts,
                 s.are_null)
-PISTACHIO_PARTS(RowFileTable, s.format, s.columns, s.files, s.members, s.are_objects, s.refuses_unknown, s.ignore_errors,
-                s.estimated_rows, s.record_bytes)
+PISTACHIO_PARTS(RowFileTable, s.format, s.columns, s.files, s.members, s.are_objects, s.refuses_unknown, s.ignore_errors, s.estimated_rows,
+                s.record_bytes)
 PISTACHIO_PARTS(ScanJoinFilter, s.number, s.columns)
 PISTACHIO_PARTS(ScanTopFilter, s.number, s.column, s.descending, s.nulls_first, s.announces_rows)
 PISTACHIO_PARTS(BuildSideFilter, s.number, s.keys, s.expected_keys)

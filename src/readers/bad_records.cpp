@@ -9,7 +9,8 @@
 namespace pistachio {
 
 int64_t line_of(const BlockPlace& place, std::string_view text, size_t offset) {
-  return place.first_line + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(offset, text.size())), place.line_end);
+  return place.first_line +
+         std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(offset, text.size())), place.line_end);
 }
 
 void report_bad_record(BadRecordPolicy& policy, const BlockPlace& place, std::string_view text, size_t offset, std::string_view column,

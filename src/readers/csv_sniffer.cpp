@@ -17,7 +17,8 @@ namespace {
 
 // Records that decide about the marks; a sample for types is longer.
 constexpr size_t kDialectRecords = 1000;
-// Share of the records that must have as many values as the first, so that the others are errors of this dialect, not a sign of another one.
+// Share of the records that must have as many values as the first, so that the others are errors of this dialect, not a sign of another
+// one.
 constexpr double kRegularShare = 0.8;
 
 struct SampledRecord {
@@ -36,7 +37,8 @@ struct Candidate {
   std::vector<SampledRecord> records;
 };
 
-std::vector<SampledRecord> read_sample_records(const TextDialect& dialect, std::string_view text, bool is_whole, size_t most, bool& is_broken) {
+std::vector<SampledRecord> read_sample_records(const TextDialect& dialect, std::string_view text, bool is_whole, size_t most,
+                                               bool& is_broken) {
   std::vector<SampledRecord> records;
   size_t at = 0;
   while (at < text.size() && records.size() < most) {
@@ -69,15 +71,18 @@ void count_fields(Candidate& candidate, size_t wanted_fields, bool pads_nulls) {
   const size_t last = records.back().fields.size();
   size_t begin = records.size();
   while (begin > 0 && records[begin - 1].fields.size() == last) --begin;
+  // Longer than what follows, it is rather the file itself.
   const bool is_preamble =
-      std::all_of(records.begin(), records.begin() + static_cast<std::ptrdiff_t>(begin), [&](const SampledRecord& record) { return record.fields.size() < last; });
+      begin <= records.size() - begin && std::all_of(records.begin(), records.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                     [&](const SampledRecord& record) { return record.fields.size() < last; });
   if (begin == 0 || (is_preamble && (wanted_fields == 0 || wanted_fields == last))) {
     candidate.fields = last;
     candidate.preamble = begin;
     candidate.is_regular = true;
     return;
   }
-  const auto most = std::max_element(frequency.begin(), frequency.end(), [](const auto& left, const auto& right) { return left.second < right.second; });
+  const auto most =
+      std::max_element(frequency.begin(), frequency.end(), [](const auto& left, const auto& right) { return left.second < right.second; });
   candidate.fields = wanted_fields > 0 ? wanted_fields : most->first;
 }
 
@@ -140,8 +145,9 @@ std::vector<TextDialect> possible_dialects(const ReadOptions& options, std::stri
 
 // Whether any field of the sample is in these quotes.
 bool uses_quotes(const Candidate& candidate) {
-  return std::any_of(candidate.records.begin(), candidate.records.end(),
-                     [](const SampledRecord& record) { return std::find(record.quoted.begin(), record.quoted.end(), true) != record.quoted.end(); });
+  return std::any_of(candidate.records.begin(), candidate.records.end(), [](const SampledRecord& record) {
+    return std::find(record.quoted.begin(), record.quoted.end(), true) != record.quoted.end();
+  });
 }
 
 Candidate choose_dialect(const TextSample& sample, std::string_view text, const ReadOptions& options, char line_end) {
@@ -187,7 +193,8 @@ class ColumnSniffer {
     result.shapes.resize(fields);
     for (size_t i = first + 1; i < records.size(); ++i) add_shapes(records[i], result.shapes);
     order_ = date_order(result.shapes);
-    result.has_header = header != nullptr && options_.header.value_or(options_.detects && is_header(*header, result.shapes, records.size() - first));
+    result.has_header =
+        header != nullptr && options_.header.value_or(options_.detects && is_header(*header, result.shapes, records.size() - first));
     if (header != nullptr && !result.has_header) add_shapes(*header, result.shapes);
     result.dialect = chosen_.dialect;
     result.dialect.date_order = date_order(result.shapes);
@@ -200,7 +207,8 @@ class ColumnSniffer {
     }
     result.records = static_cast<int64_t>(records.size() - std::min(begin, records.size()));
     result.bytes = static_cast<int64_t>(text_.size()) - result.first_byte;
-    if (!records.empty() && !sample_.is_whole) result.bytes = std::max<int64_t>(0, static_cast<int64_t>(records.back().begin) - result.first_byte);
+    if (!records.empty() && !sample_.is_whole)
+      result.bytes = std::max<int64_t>(0, static_cast<int64_t>(records.back().begin) - result.first_byte);
     return result;
   }
 
@@ -221,7 +229,8 @@ class ColumnSniffer {
   // One order for all columns, so that 01/02/2020 is read as 13/02/2020 beside it.
   DateOrder date_order(const std::vector<ValueShapes>& shapes) const {
     auto all_may_have = [&](DateOrder order) {
-      return std::all_of(shapes.begin(), shapes.end(), [&](const ValueShapes& shape) { return !shape.needs_date_order() || shape.may_have(order); });
+      return std::all_of(shapes.begin(), shapes.end(),
+                         [&](const ValueShapes& shape) { return !shape.needs_date_order() || shape.may_have(order); });
     };
     const bool has_other = std::any_of(shapes.begin(), shapes.end(), [](const ValueShapes& shape) { return shape.needs_date_order(); });
     if (!has_other) return DateOrder::YearFirst;

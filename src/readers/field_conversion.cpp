@@ -145,9 +145,25 @@ bool read_floating(LogicalType type, std::string_view text, double& value) {
 
 // Up to 18 digits with at most `scale` behind the point; others take the long way.
 bool read_short_decimal(std::string_view text, int precision, int scale, int64_t& value) {
-  constexpr int64_t powers[] = {1,           10,           100,           1000,           10000,           100000,           1000000,
-                                10000000,    100000000,    1000000000,    10000000000,    100000000000,    1000000000000,    10000000000000,
-                                100000000000000, 1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000};
+  constexpr int64_t powers[] = {1,
+                                10,
+                                100,
+                                1000,
+                                10000,
+                                100000,
+                                1000000,
+                                10000000,
+                                100000000,
+                                1000000000,
+                                10000000000,
+                                100000000000,
+                                1000000000000,
+                                10000000000000,
+                                100000000000000,
+                                1000000000000000,
+                                10000000000000000,
+                                100000000000000000,
+                                1000000000000000000};
   const bool negative = !text.empty() && text.front() == '-';
   const std::string_view magnitude = text.substr(negative ? 1 : 0);
   if (magnitude.empty() || magnitude.size() > 18) return false;
@@ -249,8 +265,7 @@ class SlotConversion {
           value = static_cast<float>(read);
           return parsed.has_value();
         });
-      case TypeKind::Double:
-        return fixed<double>([&](std::string_view text, double& value) { return read_floating(type_, text, value); });
+      case TypeKind::Double: return fixed<double>([&](std::string_view text, double& value) { return read_floating(type_, text, value); });
       case TypeKind::Decimal: return type_.is_wide() ? wide() : decimal();
       case TypeKind::Interval: return wide();
       case TypeKind::Date:

@@ -1,5 +1,6 @@
-// The fields of some records of a text block, for the wanted columns only: where each value is in the text. Filled by the parsers of records,
-// read by field_conversion. One task at a time. Memory: 8 bytes per wanted field, bounded by `capacity`; covered by the block's reservation.
+// The fields of some records of a text block, for the wanted columns only: where each value is in the text. Filled by the parsers of
+// records, read by field_conversion. One task at a time. Memory: 8 bytes per wanted field, bounded by `capacity`; covered by the block's
+// reservation.
 #pragma once
 
 #include <cstdint>

@@ -154,8 +154,9 @@ bool JsonRecords::store(FieldTable& table, std::string_view key, const JsonValue
     return true;
   }
   const bool is_string = value.kind == JsonKind::String;
-  table.set(slot, {static_cast<uint32_t>(value.text.data() - text_.data()),
-                   static_cast<uint32_t>(value.text.size()) | (is_string ? FieldSpan::kQuoted : 0) | (value.is_escaped ? FieldSpan::kEscaped : 0)});
+  table.set(slot, {static_cast<uint32_t>(value.text.data() - text_.data()), static_cast<uint32_t>(value.text.size()) |
+                                                                                (is_string ? FieldSpan::kQuoted : 0) |
+                                                                                (value.is_escaped ? FieldSpan::kEscaped : 0)});
   return true;
 }
 

@@ -1,5 +1,5 @@
-// Parses whole JSON records of a block into the fields of the wanted columns: objects, whose members are columns, or other values, which are
-// a single column. One task at a time.
+// Parses whole JSON records of a block into the fields of the wanted columns: objects, whose members are columns, or other values, which
+// are a single column. One task at a time.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ enum class JsonLayout : uint8_t {
 size_t end_of_json_records(JsonLayout layout, std::string_view text);
 
 struct JsonKeys {
-  bool are_objects = true;       // else the record itself is the value of slot `whole`
-  bool refuses_unknown = true;   // a member that no column is for makes the record bad
+  bool are_objects = true;         // else the record itself is the value of slot `whole`
+  bool refuses_unknown = true;     // a member that no column is for makes the record bad
   std::vector<std::string> names;  // of all members that are columns, in the order of the sample
   std::vector<size_t> slots;       // of each, or kNoSlot
 };

@@ -21,7 +21,8 @@ std::string lower_letters(std::string_view text) {
 
 class OptionReader {
  public:
-  OptionReader(std::string_view function, FileFormat format, const TypeOfName& type_of_name) : function_(function), type_of_name_(type_of_name) {
+  OptionReader(std::string_view function, FileFormat format, const TypeOfName& type_of_name)
+      : function_(function), type_of_name_(type_of_name) {
     result_.format = format;
   }
 
@@ -228,14 +229,14 @@ void OptionReader::read(const ReadOption& option) {
     nearest.consider(known.name);
     names += fmt::format("{}{}", names.empty() ? "" : ", ", known.name);
   }
-  const std::string hint =
-      nearest.nearest().empty() ? fmt::format("it has {}", names) : fmt::format("did you mean {}?", nearest.nearest());
+  const std::string hint = nearest.nearest().empty() ? fmt::format("it has {}", names) : fmt::format("did you mean {}?", nearest.nearest());
   throw UserError(fmt::format("{} has no option {}; {}", function_, option.name, hint), option.position);
 }
 
 }  // namespace
 
-ReadOptions read_options_of(std::string_view function, FileFormat format, const std::vector<ReadOption>& options, const TypeOfName& type_of_name) {
+ReadOptions read_options_of(std::string_view function, FileFormat format, const std::vector<ReadOption>& options,
+                            const TypeOfName& type_of_name) {
   OptionReader reader(function, format, type_of_name);
   for (size_t i = 0; i < options.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {

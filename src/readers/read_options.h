@@ -49,9 +49,9 @@ struct ReadOptions {
   bool ignore_errors = false;
   bool pads_nulls = false;
   bool quoted_may_be_null = true;
-  std::vector<TypedName> columns;   // all columns
-  std::vector<std::string> names;   // of the first columns
-  std::vector<TypedName> types;     // of columns by name
+  std::vector<TypedName> columns;         // all columns
+  std::vector<std::string> names;         // of the first columns
+  std::vector<TypedName> types;           // of columns by name
   std::vector<LogicalType> listed_types;  // of the first columns
   bool adds_filename = false;
   bool union_by_name = false;
@@ -61,8 +61,10 @@ struct ReadOptions {
 // The type with a name such as DECIMAL(10, 2). Throws UserError.
 using TypeOfName = std::function<LogicalType(const std::string&)>;
 
-// `function`: read_csv, read_json, read_parquet or read_arrow, for errors; `format` is the one it reads. Throws UserError with the option's position.
-ReadOptions read_options_of(std::string_view function, FileFormat format, const std::vector<ReadOption>& options, const TypeOfName& type_of_name);
+// `function`: read_csv, read_json, read_parquet or read_arrow, for errors; `format` is the one it reads. Throws UserError with the option's
+// position.
+ReadOptions read_options_of(std::string_view function, FileFormat format, const std::vector<ReadOption>& options,
+                            const TypeOfName& type_of_name);
 
 // By the ending of the name, without .gz or .zst.
 FileFormat format_of_file(std::string_view path);

@@ -1,5 +1,8 @@
 #include "readers/row_file_scan.h"
 
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+#include <arrow/util/byte_size.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,10 +11,13 @@
 
 #include "base/added_time.h"
 #include "base/error.h"
+#include "base/run_blocking.h"
 #include "base/task_group.h"
 #include "columns/scalar_access.h"
 #include "expr/utf8_text.h"
 #include "kernels/ops/tensor_functions.h"
+#include "readers/arrow_columns.h"
+#include "readers/arrow_source.h"
 #include "readers/csv_records.h"
 #include "readers/csv_splitter.h"
 #include "readers/field_conversion.h"
@@ -36,10 +42,18 @@ std::string_view text_of(const at::Tensor& bytes) {
   return {reinterpret_cast<const char*>(bytes.const_data_ptr<uint8_t>()), static_cast<size_t>(bytes.numel())};
 }
 
+// A column that is not in the file: a partition value, the file's name, or NULL.
+Column outer_column(const RowFileColumn& described, const RowFile& file, size_t column, int64_t rows) {
+  const bool is_null = file.are_null[column] != 0;
+  const ScalarValue value = is_null ? ScalarValue::null(described.type) : parse_constant(described.type, file.texts[column]).value;
+  return repeat_value(value, rows);
+}
+
 // Turns the records of one block into chunks.
 class BlockDecoder {
  public:
-  BlockDecoder(const RowFileTable& table, const std::vector<size_t>& columns, const TextBlock& block, int64_t table_rows, BadRecordPolicy& policy)
+  BlockDecoder(const RowFileTable& table, const std::vector<size_t>& columns, const RecordBlock& block, int64_t table_rows,
+               BadRecordPolicy& policy)
       : table_(table),
         columns_(columns),
         file_(*block.file),
@@ -85,9 +99,7 @@ class BlockDecoder {
     const RowFileColumn& described = table_.columns[column];
     const int64_t field = file_.sources[column];
     if (field >= 0) return convert_fields(source, slots_[static_cast<size_t>(field)], described.name, described.type, bad);
-    const bool is_null = file_.are_null[column] != 0;
-    const ScalarValue value = is_null ? ScalarValue::null(described.type) : parse_constant(described.type, file_.texts[column]).value;
-    return repeat_value(value, fields_.rows());
+    return outer_column(described, file_, column, fields_.rows());
   }
 
   const RowFileTable& table_;
@@ -114,7 +126,7 @@ class BlockCutter {
   void put_carry(uint8_t* target) const { std::copy(carry_.begin(), carry_.end(), target); }
   // The records in `text`; the rest is carried over. Empty if there is no whole record and the file goes on.
   int64_t cut(std::string_view text, bool is_at_end) {
-    const size_t length = is_at_end                             ? text.size()
+    const size_t length = is_at_end                           ? text.size()
                           : table_.format == FileFormat::Json ? end_of_json_records(file_.layout, text)
                                                               : end_of_csv_records(file_.dialect, text);
     carry_.assign(text.begin() + static_cast<std::ptrdiff_t>(length), text.end());
@@ -164,6 +176,8 @@ int64_t RowFileScan::block_memory() const {
 }
 
 bool RowFileScan::is_dealt_by_blocks(const RowFile& file) const {
+  // Batches of Arrow files are listed in them, at no cost; those of streams must be read, but not converted.
+  if (table_.format == FileFormat::Arrow) return true;
   return file.compression == FileCompression::None && file.size > kBlocksWorthDealing * block_bytes_;
 }
 
@@ -174,7 +188,7 @@ bool RowFileScan::is_own_file(size_t number) const {
 Task<void> RowFileScan::read_files() {
   for (size_t number = 0; number < table_.files.size() && !stopped_; ++number) {
     if (!is_own_file(number)) continue;
-    Task<void> reading = read_file(number);
+    Task<void> reading = table_.format == FileFormat::Arrow ? read_arrow_file(number) : read_file(number);
     co_await reading;
   }
   blocks_->close();
@@ -185,7 +199,8 @@ Task<void> RowFileScan::read_file(size_t number) {
   Task<std::shared_ptr<DataFile>> opening = open_data_file(storage_, file.path);
   std::shared_ptr<DataFile> opened = co_await opening;
   if (opened->size() != file.size)
-    throw DataError(fmt::format("the file has changed: it had {} bytes, now {}", file.size, opened->size()), {.file = file.path, .column = {}});
+    throw DataError(fmt::format("the file has changed: it had {} bytes, now {}", file.size, opened->size()),
+                    {.file = file.path, .column = {}});
   TextSource source(storage_, opened, file.compression, need_);
   Task<void> skipping = source.skip(file.first_byte);
   co_await skipping;
@@ -211,18 +226,90 @@ Task<void> RowFileScan::read_file(size_t number) {
     }
     const int64_t first_line = cutter.count_lines(text.substr(0, static_cast<size_t>(length)));
     if (is_dealt && (block + static_cast<int64_t>(number)) % share_.ranks != share_.rank) continue;
-    TextBlock cut{&file, first_line, bytes.narrow(0, 0, length), std::move(memory)};
+    RecordBlock cut{.file = &file, .first_line = first_line, .bytes = bytes.narrow(0, 0, length), .memory = std::move(memory)};
     Task<void> sending = blocks_->send(std::move(cut), 1);
     co_await sending;
   }
 }
 
+std::vector<int> RowFileScan::arrow_fields(const RowFile& file) const {
+  std::vector<int> fields;
+  for (size_t column : columns_) {
+    if (file.sources[column] >= 0) fields.push_back(static_cast<int>(file.sources[column]));
+  }
+  std::sort(fields.begin(), fields.end());
+  fields.erase(std::unique(fields.begin(), fields.end()), fields.end());
+  if (fields.empty() && file.fields > 0) fields.push_back(0);
+  return fields;
+}
+
+Task<void> RowFileScan::read_arrow_file(size_t number) {
+  const RowFile& file = table_.files[number];
+  Task<std::shared_ptr<DataFile>> opening = open_data_file(storage_, file.path);
+  std::shared_ptr<DataFile> opened = co_await opening;
+  if (opened->size() != file.size)
+    throw DataError(fmt::format("the file has changed: it had {} bytes, now {}", file.size, opened->size()),
+                    {.file = file.path, .column = {}});
+  auto open = [&] { return std::make_unique<ArrowSource>(opened, arrow_fields(file)); };
+  std::unique_ptr<ArrowSource> source = co_await run_blocking(open, need_);
+  for (int64_t block = 0; !stopped_; ++block) {
+    const bool skips = (block + static_cast<int64_t>(number)) % share_.ranks != share_.rank;
+    auto read = [&] { return source->next(skips); };
+    std::shared_ptr<arrow::RecordBatch> batch = co_await run_blocking(read, need_);
+    if (batch == nullptr) co_return;
+    if (skips || batch->num_rows() == 0) continue;
+    // Its size is known only now; the columns are copies.
+    const int64_t bytes = 2 * arrow::util::TotalBufferSize(*batch) + batch->num_rows() * 16 * static_cast<int64_t>(columns_.size());
+    Task<Reservation> reserving = storage_.memory.reserve(bytes, ReservationKind::Transient);
+    auto memory = std::make_shared<const Reservation>(co_await reserving);
+    RecordBlock cut{.file = &file, .bytes = {}, .batch = std::move(batch), .memory = std::move(memory)};
+    Task<void> sending = blocks_->send(std::move(cut), 1);
+    co_await sending;
+  }
+}
+
+Chunk RowFileScan::batch_columns(const RecordBlock& block) const {
+  const std::vector<int> fields = arrow_fields(*block.file);
+  std::vector<Column> made;
+  for (size_t column : columns_) {
+    const RowFileColumn& described = table_.columns[column];
+    const int64_t source = block.file->sources[column];
+    if (source < 0) {
+      made.push_back(outer_column(described, *block.file, column, block.batch->num_rows()));
+      continue;
+    }
+    const auto place = std::lower_bound(fields.begin(), fields.end(), static_cast<int>(source)) - fields.begin();
+    made.push_back(column_of_arrow(*block.batch->column(static_cast<int>(place)), described.type));
+  }
+  return Chunk(std::move(made), block.batch->num_rows());
+}
+
+Task<void> RowFileScan::decode_batch(int lane, const RecordBlock& block, const std::function<Task<void>(int lane, Chunk chunk)>& consume) {
+  Chunk whole;
+  {
+    AddedTime timer(counters_.nanoseconds, counters_.spans);
+    whole = batch_columns(block);
+  }
+  const int64_t step = storage_.settings.chunk_rows;
+  for (int64_t begin = 0; begin < whole.rows() && !stopped_; begin += step) {
+    const int64_t rows = std::min(step, whole.rows() - begin);
+    counters_.rows_scanned += rows;
+    Task<void> consuming = consume(lane, whole.slice(begin, rows));
+    co_await consuming;
+  }
+}
+
 Task<void> RowFileScan::decode_blocks(int lane, const std::function<Task<void>(int lane, Chunk chunk)>& consume) {
   while (true) {
-    Task<std::optional<TextBlock>> receiving = blocks_->receive();
-    const std::optional<TextBlock> block = co_await receiving;
+    Task<std::optional<RecordBlock>> receiving = blocks_->receive();
+    const std::optional<RecordBlock> block = co_await receiving;
     if (!block) co_return;
     if (stopped_) continue;
+    if (block->batch != nullptr) {
+      Task<void> decoding = decode_batch(lane, *block, consume);
+      co_await decoding;
+      continue;
+    }
     BlockDecoder decoder(table_, columns_, *block, table_rows_, policy_);
     while (!stopped_) {
       std::optional<Chunk> chunk;
@@ -240,7 +327,7 @@ Task<void> RowFileScan::decode_blocks(int lane, const std::function<Task<void>(i
 }
 
 Task<void> RowFileScan::run(int lanes, std::function<Task<void>(int lane, Chunk chunk)> consume) {
-  blocks_ = std::make_unique<Channel<TextBlock>>(lanes + 1);
+  blocks_ = std::make_unique<Channel<RecordBlock>>(lanes + 1);
   auto body = [&](TaskGroup& group) -> Task<void> {
     group.spawn(read_files());
     for (int lane = 0; lane < lanes; ++lane) group.spawn(decode_blocks(lane, consume));

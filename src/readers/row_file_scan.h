@@ -1,7 +1,7 @@
-// Scans CSV and JSON files. One task reads the files in order, decompresses and cuts them into blocks of whole records; lanes parse and convert
-// blocks concurrently, in no order. Over several ranks every rank cuts all large files, since only that tells where records begin, and
-// parses its share of the blocks; small and compressed files go to one rank as a whole.
-// Memory: a block reserves its text, fields and columns before it is read; its chunks share the reservation. A few blocks are in flight.
+// Scans CSV, JSON and Arrow files. One task reads the files in order, decompresses and cuts them into blocks of whole records; lanes parse
+// and convert blocks concurrently, in no order. Over several ranks every rank cuts all large files, since only that tells where records
+// begin, and parses its share of the blocks; small and compressed files go to one rank as a whole. Memory: a block reserves its text,
+// fields and columns before it is read; its chunks share the reservation. A few blocks are in flight.
 #pragma once
 
 #include <atomic>
@@ -18,6 +18,10 @@
 #include "storage/scan_statistics.h"
 #include "storage/storage_context.h"
 
+namespace arrow {
+class RecordBatch;
+}
+
 namespace pistachio {
 
 class TaskGroup;
@@ -28,11 +32,12 @@ struct RowFileShare {
   int64_t ranks = 1;
 };
 
-// Whole records of a file.
-struct TextBlock {
+// Whole records of a file: text, or a record batch.
+struct RecordBlock {
   const RowFile* file = nullptr;
   int64_t first_line = 1;
   at::Tensor bytes;
+  std::shared_ptr<const arrow::RecordBatch> batch = nullptr;
   std::shared_ptr<const Reservation> memory;
 };
 
@@ -53,6 +58,11 @@ class RowFileScan {
  private:
   Task<void> read_files();
   Task<void> read_file(size_t number);
+  Task<void> read_arrow_file(size_t number);
+  // The fields that the columns need, ascending; one if they need none.
+  std::vector<int> arrow_fields(const RowFile& file) const;
+  Chunk batch_columns(const RecordBlock& block) const;
+  Task<void> decode_batch(int lane, const RecordBlock& block, const std::function<Task<void>(int lane, Chunk chunk)>& consume);
   Task<void> decode_blocks(int lane, const std::function<Task<void>(int lane, Chunk chunk)>& consume);
   bool is_own_file(size_t number) const;
   bool is_dealt_by_blocks(const RowFile& file) const;
@@ -68,7 +78,7 @@ class RowFileScan {
   int64_t table_rows_;  // of a field table
   BadRecordPolicy policy_;
   std::atomic<bool> stopped_ = false;
-  std::unique_ptr<Channel<TextBlock>> blocks_;
+  std::unique_ptr<Channel<RecordBlock>> blocks_;
 };
 
 }  // namespace pistachio

@@ -1,5 +1,6 @@
 #include "readers/row_file_table.h"
 
+#include <arrow/type.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +8,11 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/run_blocking.h"
 #include "base/task_group.h"
 #include "expr/type_rules.h"
+#include "readers/arrow_columns.h"
+#include "readers/arrow_source.h"
 #include "readers/csv_sniffer.h"
 #include "readers/json_sniffer.h"
 #include "readers/text_source.h"
@@ -31,7 +35,8 @@ struct OpenedSample {
 };
 
 bool same_letters(std::string_view left, std::string_view right) {
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(), [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
 }
 
 // Reads until the sample has enough lines for the rows wanted, or the file ends.
@@ -101,7 +106,8 @@ SniffedFile sniff_file(const OpenedSample& opened, FileFormat format, const Read
     return result;
   }
   ReadOptions own = options;
-  if (!own.delimiter && (opened.sample.path.ends_with(".tsv") || opened.sample.path.ends_with(".tsv.gz") || opened.sample.path.ends_with(".tsv.zst")))
+  if (!own.delimiter &&
+      (opened.sample.path.ends_with(".tsv") || opened.sample.path.ends_with(".tsv.gz") || opened.sample.path.ends_with(".tsv.zst")))
     own.delimiter = '\t';
   SniffedCsv found = sniff_csv(opened.sample, own);
   result.file.dialect = found.dialect;
@@ -125,8 +131,11 @@ class ColumnUnion {
     const bool is_first = files_++ == 0;
     std::vector<int64_t> own;
     for (size_t i = 0; i < sniffed.names.size(); ++i) {
-      std::optional<size_t> place = sniffed.has_names && by_names_ ? find(sniffed.names[i]) : i < names_.size() ? std::optional(i) : std::nullopt;
-      if (!place && !is_first && !may_add()) refuse(sniffed, fmt::format("has a column {}, which {} does not have", sniffed.names[i], first_path_));
+      std::optional<size_t> place = sniffed.has_names && by_names_ ? find(sniffed.names[i])
+                                    : i < names_.size()            ? std::optional(i)
+                                                                   : std::nullopt;
+      if (!place && !is_first && !may_add())
+        refuse(sniffed, fmt::format("has a column {}, which {} does not have", sniffed.names[i], first_path_));
       if (!place) {
         place = names_.size();
         names_.push_back(sniffed.names[i]);
@@ -148,9 +157,7 @@ class ColumnUnion {
 
   const std::vector<std::string>& names() const { return names_; }
   const std::vector<int64_t>& places(size_t file) const { return places_[file]; }
-  LogicalType type(size_t place) const {
-    return options_.all_text ? LogicalType(TypeKind::Varchar) : shapes_[place].type(order_);
-  }
+  LogicalType type(size_t place) const { return options_.all_text ? LogicalType(TypeKind::Varchar) : shapes_[place].type(order_); }
 
  private:
   // Objects of JSON need not have all members.
@@ -178,10 +185,12 @@ class ColumnUnion {
 
 void apply_types(std::vector<RowFileColumn>& columns, const ReadOptions& options, FileFormat format) {
   if (options.listed_types.size() > columns.size())
-    throw UserError(fmt::format("types has {} types for {} columns", options.listed_types.size(), columns.size()));
+    throw UserError(fmt::format("the file has {} column{}; {} are wanted", columns.size(), columns.size() == 1 ? "" : "s",
+                                options.listed_types.size()));
   for (size_t i = 0; i < options.listed_types.size(); ++i) columns[i].type = options.listed_types[i];
   for (const TypedName& typed : options.types) {
-    const auto found = std::find_if(columns.begin(), columns.end(), [&](const RowFileColumn& column) { return same_letters(column.name, typed.name); });
+    const auto found =
+        std::find_if(columns.begin(), columns.end(), [&](const RowFileColumn& column) { return same_letters(column.name, typed.name); });
     if (found == columns.end()) throw UserError(fmt::format("types names the column {}, which the file does not have", typed.name));
     found->type = typed.type;
   }
@@ -192,7 +201,7 @@ void apply_types(std::vector<RowFileColumn>& columns, const ReadOptions& options
 // JSON with given columns: these and no others.
 void choose_members(RowFileTable& table, const ReadOptions& options) {
   std::vector<RowFileColumn> columns;
-  for (const TypedName& typed : options.columns) columns.push_back({typed.name, typed.type});
+  for (const TypedName& typed : options.columns) columns.push_back({.name = typed.name, .type = typed.type, .unsupported = {}});
   table.columns = std::move(columns);
   table.members.clear();
   for (const TypedName& typed : options.columns) table.members.push_back(typed.name);
@@ -215,7 +224,7 @@ void add_outer_columns(RowFileTable& table, const TableListing& listing, const R
     // The folder's value counts, as in Parquet files.
     const auto taken = std::find_if(table.columns.begin(), table.columns.end(),
                                     [&](const RowFileColumn& column) { return same_letters(column.name, listing.keys[key].name); });
-    RowFileColumn column{listing.keys[key].name, listing.keys[key].type, static_cast<int64_t>(key), false};
+    RowFileColumn column{listing.keys[key].name, listing.keys[key].type, static_cast<int64_t>(key), false, {}};
     if (taken != table.columns.end()) {
       column.name = taken->name;
       *taken = column;
@@ -225,7 +234,7 @@ void add_outer_columns(RowFileTable& table, const TableListing& listing, const R
   }
   if (options.adds_filename) {
     refuse_taken("filename");
-    table.columns.push_back({"filename", TypeKind::Varchar, -1, true});
+    table.columns.push_back({"filename", TypeKind::Varchar, -1, true, {}});
   }
   for (size_t i = 0; i < table.files.size(); ++i) {
     RowFile& file = table.files[i];
@@ -246,10 +255,103 @@ void add_outer_columns(RowFileTable& table, const TableListing& listing, const R
 
 }  // namespace
 
+namespace {
+
+// The fields of Arrow files, which need no sample: by name, with the wider of two types.
+class ArrowUnion {
+ public:
+  ArrowUnion(RowFileTable& table, const ReadOptions& options) : table_(table), options_(options) {}
+
+  void add(const std::string& path, int64_t size, const arrow::Schema& schema) {
+    RowFile file;
+    file.path = path;
+    file.size = size;
+    file.fields = schema.num_fields();
+    file.sources.assign(table_.columns.size(), -1);
+    for (int i = 0; i < schema.num_fields(); ++i) {
+      const arrow::Field& field = *schema.field(i);
+      const size_t place = place_of(field.name(), file);
+      add_type(table_.columns[place], field, path);
+      file.sources[place] = i;
+    }
+    for (size_t place = 0; place < file.sources.size() && !options_.union_by_name; ++place) {
+      if (file.sources[place] < 0)
+        refuse(fmt::format("{} has no column {}, which {} has", path, table_.columns[place].name, table_.files[0].path));
+    }
+    table_.files.push_back(std::move(file));
+  }
+
+ private:
+  size_t place_of(const std::string& name, RowFile& file) {
+    is_new_ = false;
+    for (size_t place = 0; place < table_.columns.size(); ++place) {
+      if (table_.columns[place].name == name && file.sources[place] < 0) return place;
+    }
+    if (!table_.files.empty() && !options_.union_by_name)
+      refuse(fmt::format("{} has a column {}, which {} does not have", file.path, name, table_.files[0].path));
+    is_new_ = true;
+    table_.columns.push_back({.name = name, .type = TypeKind::Varchar, .unsupported = {}});
+    for (RowFile& before : table_.files) before.sources.push_back(-1);
+    file.sources.push_back(-1);
+    return table_.columns.size() - 1;
+  }
+
+  void add_type(RowFileColumn& column, const arrow::Field& field, const std::string& path) const {
+    const std::optional<LogicalType> type = type_of_arrow(*field.type());
+    if (!type) {
+      column.unsupported = fmt::format("columns of Arrow's type {} are not supported", field.type()->ToString());
+      return;
+    }
+    const std::optional<LogicalType> common = is_new_ ? type : common_type(column.type, *type);
+    if (!common)
+      throw UserError(
+          fmt::format("{}: the column {} is {}, in other files {}", path, column.name, type->to_string(), column.type.to_string()));
+    column.type = *common;
+  }
+
+  [[noreturn]] static void refuse(const std::string& difference) { throw UserError(difference + "; union_by_name = true reads both"); }
+
+  RowFileTable& table_;
+  const ReadOptions& options_;
+  bool is_new_ = false;  // the column that was found last
+};
+
+Task<void> open_arrow_files(StorageContext& storage, const TableListing& listing, const ReadOptions& options, RowFileTable& table) {
+  ArrowUnion columns(table, options);
+  double bytes = 0;
+  for (const FoundFile& found : listing.files) {
+    Task<std::shared_ptr<DataFile>> opening = open_data_file(storage, found.path);
+    std::shared_ptr<DataFile> file = co_await opening;
+    auto read = [&] { return ArrowSource(file, {}).schema(); };
+    const std::shared_ptr<arrow::Schema> schema = co_await run_blocking(read);
+    columns.add(found.path, file->size(), *schema);
+    bytes += static_cast<double>(file->size());
+  }
+  double row_bytes = 1;
+  std::vector<std::string> names;
+  for (const RowFileColumn& column : table.columns) {
+    row_bytes += column.type.is_text() ? 16.0 : static_cast<double>(column.type.value_bytes());
+    names.push_back(column.name);
+  }
+  names = usable_names(std::move(names));
+  for (size_t i = 0; i < names.size(); ++i) table.columns[i].name = names[i];
+  table.record_bytes = row_bytes;
+  table.estimated_rows = bytes / row_bytes;
+}
+
+}  // namespace
+
 Task<RowFileTable> open_row_files(StorageContext& storage, const TableListing& listing, FileFormat format, const ReadOptions& options) {
   RowFileTable table;
   table.format = format;
   table.ignore_errors = options.ignore_errors;
+  if (format == FileFormat::Arrow) {
+    Task<void> opening = open_arrow_files(storage, listing, options, table);
+    co_await opening;
+    if (table.columns.empty()) throw UserError(fmt::format("{} has no columns", table.files.at(0).path));
+    add_outer_columns(table, listing, options);
+    co_return table;
+  }
   ColumnUnion columns(format, options);
   int64_t records = 0;
   int64_t bytes = 0;
@@ -271,7 +373,8 @@ Task<RowFileTable> open_row_files(StorageContext& storage, const TableListing& l
       table.files.push_back(std::move(sniffed.file));
     }
   }
-  for (size_t i = 0; i < columns.names().size(); ++i) table.columns.push_back({columns.names()[i], columns.type(i)});
+  for (size_t i = 0; i < columns.names().size(); ++i)
+    table.columns.push_back({.name = columns.names()[i], .type = columns.type(i), .unsupported = {}});
   for (size_t i = 0; i < table.files.size(); ++i) {
     std::vector<int64_t>& sources = table.files[i].sources;
     sources.assign(table.columns.size(), -1);

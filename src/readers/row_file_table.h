@@ -1,5 +1,5 @@
-// CSV and JSON files read as one table: the columns and their types, and for each file how to read it. Other ranks get it with the plan, so that
-// all read alike. Immutable; shared by the plans that read it.
+// CSV, JSON and Arrow files read as one table: the columns and their types, and for each file how to read it. Other ranks get it with the
+// plan, so that all read alike. Immutable; shared by the plans that read it.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,21 @@ struct RowFileColumn {
   LogicalType type = TypeKind::Varchar;
   int64_t partition = -1;    // among the partition keys; -1 for a column in the files
   bool is_filename = false;  // the path of the row's file
+  std::string unsupported;   // why it cannot be read; else empty
 };
 
 struct RowFile {
   std::string path;
   int64_t size = 0;  // when the table was opened: it must not have changed since
   FileCompression compression = FileCompression::None;
-  TextDialect dialect;              // CSV; JSON: only the line ends count
+  TextDialect dialect;  // CSV; JSON: only the line ends count
   JsonLayout layout = JsonLayout::Lines;
-  int64_t first_byte = 0;           // of the records, decompressed
-  int64_t first_line = 1;           // of that byte
-  int64_t fields = 0;               // CSV: of each record
-  std::vector<int64_t> sources;     // for each column of the table, its field (CSV) or member (JSON); -1: not in this file
-  std::vector<std::string> texts;   // for each column that is not in the files, its value as text
-  std::vector<uint8_t> are_null;       // for each column that is not in the files
+  int64_t first_byte = 0;          // of the records, decompressed
+  int64_t first_line = 1;          // of that byte
+  int64_t fields = 0;              // CSV, Arrow: of each record
+  std::vector<int64_t> sources;    // for each column of the table, its field (CSV, Arrow) or member (JSON); -1: not in this file
+  std::vector<std::string> texts;  // for each column that is not in the files, its value as text
+  std::vector<uint8_t> are_null;   // for each column that is not in the files
 };
 
 struct RowFileTable {

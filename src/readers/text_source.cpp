@@ -71,7 +71,8 @@ Task<int64_t> TextSource::read_plain(std::span<uint8_t> target) {
   Task<std::vector<FileBytes>> reading = storage_.read_pool.read(file_, std::move(ranges), need_);
   const std::vector<FileBytes> buffers = co_await reading;
   for (const FileBytes& buffer : buffers) {
-    std::memcpy(target.data() + (buffer.offset - offset_), buffer.bytes.const_data_ptr<uint8_t>(), static_cast<size_t>(buffer.bytes.numel()));
+    std::memcpy(target.data() + (buffer.offset - offset_), buffer.bytes.const_data_ptr<uint8_t>(),
+                static_cast<size_t>(buffer.bytes.numel()));
   }
   offset_ += length;
   co_return length;

@@ -112,7 +112,8 @@ void apply_options(TableListing& listing, const ReadOptions& options) {
 
 TablePtr Session::open_files(const std::vector<std::string>& patterns, const ReadOptions& options) {
   const FileFormat format = options.format == FileFormat::Auto ? format_of_file(patterns[0]) : options.format;
-  if (format == FileFormat::Parquet || (options.format == FileFormat::Auto && begins_like_parquet(patterns[0]))) return open_table_of_files(patterns[0], patterns, options);
+  if (format == FileFormat::Parquet || (options.format == FileFormat::Auto && begins_like_parquet(patterns[0])))
+    return open_table_of_files(patterns[0], patterns, options);
   if (settings_.local_files) throw UserError(fmt::format("{} cannot be read with local_files=on: only Parquet files can", patterns[0]));
   const TableListing listing = engine_.scheduler().run(list_table(scope_->storage(), patterns), token_);
   return Table::of_row_files(patterns[0], engine_.scheduler().run(open_row_files(scope_->storage(), listing, format, options), token_));
@@ -202,8 +203,8 @@ PlannedQuery Session::plan_now(const ast::Query& query, const BindOptions& optio
   }
 }
 
-PlannedQuery Session::plan(const ast::Query& query, std::vector<LogicalType> inserted) {
-  BindOptions options{.token = token_, .inserted = std::move(inserted)};
+PlannedQuery Session::plan(const ast::Query& query, std::vector<LogicalType> inserted, std::vector<std::string> inserted_names) {
+  BindOptions options{.token = token_, .inserted = std::move(inserted), .inserted_names = std::move(inserted_names)};
   PlannedQuery planned = plan_now(query, options);
   if (planned.plan.exchanges > 0 && runner_.link_speed() == 0) {
     // The best plan depends on link speed: plans again once the links are measured.

@@ -85,7 +85,7 @@ class Session final : private TableResolver {
   static void refuse_omitted_columns(const PlannedQuery& planned);
   PlannedQuery plan_now(const ast::Query& query, const BindOptions& options);
   // Plans a query to be run; `inserted` as in BindOptions.
-  PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {});
+  PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {}, std::vector<std::string> inserted_names = {});
 
   // What statements change (changed_table.h, alter_table.cpp).
   class ChangedTable;

@@ -23,7 +23,9 @@ constexpr KnownBeginning kBeginnings[] = {
     {"\x1F\x8B", "gzip data"},
     {"\x28\xB5\x2F\xFD", "zstd data"},
     {"BZh", "bzip2 data"},
-    {"\xFD" "7zXZ", "xz data"},
+    {"\xFD"
+     "7zXZ",
+     "xz data"},
     {"PK\x03\x04", "a ZIP archive (or a spreadsheet)"},
     {"ORC", "an ORC file"},
     {"Obj\x01", "an Avro file"},
@@ -44,7 +46,8 @@ std::string_view kind_of_bytes(std::span<const uint8_t> head) {
   for (const KnownBeginning& known : kBeginnings) {
     if (text.starts_with(known.bytes)) return known.kind;
   }
-  const bool is_text = std::all_of(head.begin(), head.end(), [](uint8_t byte) { return byte >= 0x20 || byte == '\n' || byte == '\r' || byte == '\t'; });
+  const bool is_text =
+      std::all_of(head.begin(), head.end(), [](uint8_t byte) { return byte >= 0x20 || byte == '\n' || byte == '\r' || byte == '\t'; });
   if (!is_text) return "";
   const char first = text[std::min(text.find_first_not_of(" \t\r\n"), text.size() - 1)];
   const std::string_view line = text.substr(0, text.find('\n'));
@@ -56,7 +59,8 @@ std::string_view kind_of_bytes(std::span<const uint8_t> head) {
 bool begins_like_parquet(const std::string& path) {
   std::array<char, 4> first{};
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  return file && std::fread(first.data(), 1, first.size(), file.get()) == first.size() && std::memcmp(first.data(), "PAR1", first.size()) == 0;
+  return file && std::fread(first.data(), 1, first.size(), file.get()) == first.size() &&
+         std::memcmp(first.data(), "PAR1", first.size()) == 0;
 }
 
 }  // namespace pistachio

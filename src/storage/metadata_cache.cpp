@@ -16,7 +16,8 @@ namespace {
 constexpr int64_t kTailBytes = 64 << 10;
 
 bool ends_like_parquet(std::span<const uint8_t> tail) {
-  return tail.size() >= 4 && (std::memcmp(tail.data() + tail.size() - 4, "PAR1", 4) == 0 || std::memcmp(tail.data() + tail.size() - 4, "PARE", 4) == 0);
+  return tail.size() >= 4 &&
+         (std::memcmp(tail.data() + tail.size() - 4, "PAR1", 4) == 0 || std::memcmp(tail.data() + tail.size() - 4, "PARE", 4) == 0);
 }
 
 // Says what the file is instead, if that is known; a Parquet file may be cut short.

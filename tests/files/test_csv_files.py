@@ -2,6 +2,7 @@
 with tiny blocks (records and quotes then cross their ends) and by three ranks."""
 
 import gzip
+import random
 import tempfile
 import unittest
 from pathlib import Path
@@ -102,6 +103,33 @@ REFUSED = [
 ]
 
 
+VALUES = [
+    lambda g: str(g.randrange(-10**g.randrange(1, 18), 10**g.randrange(1, 18))),
+    lambda g: f"{g.uniform(-1e6, 1e6):.{g.randrange(1, 8)}f}",
+    lambda g: f"{g.randrange(1900, 2100)}-{g.randrange(1, 13):02}-{g.randrange(1, 29):02}",
+    lambda g: f"{g.randrange(1900, 2100)}-{g.randrange(1, 13):02}-{g.randrange(1, 29):02} {g.randrange(24):02}:{g.randrange(60):02}:{g.randrange(60):02}.{g.randrange(10**6):06}",
+    lambda g: g.choice(["true", "false"]),
+    lambda g: "t" + "".join(g.choice('abc ,"\nö;|\t\'') for _ in range(g.randrange(30))),
+    lambda g: "x" * g.randrange(3000),
+]
+
+
+def random_file(generator):
+    """Columns of one kind each, with NULLs; a text that needs quotes gets them, others sometimes."""
+    kinds = [generator.choice(VALUES) for _ in range(generator.randrange(2, 9))]
+    line_end = generator.choice(["\n", "\r\n"])
+    lines = [",".join(f"c{place}" for place in range(len(kinds)))]
+    for _ in range(generator.randrange(1, 300)):
+        fields = []
+        for kind in kinds:
+            value = "" if generator.random() < 0.1 else kind(generator)
+            needs_quotes = any(mark in value for mark in ',"\n') or (value != value.strip())
+            quoted = needs_quotes or (value and generator.random() < 0.2)
+            fields.append('"' + value.replace('"', '""') + '"' if quoted else value)
+        lines.append(",".join(fields))
+    return (line_end.join(lines) + generator.choice(["", line_end])).encode()
+
+
 def literal(path):
     return "'" + str(path).replace("'", "''") + "'"
 
@@ -114,6 +142,7 @@ class CsvFiles(unittest.TestCase):
             "one rank": PistachioSession(),
             "tiny blocks": PistachioSession("-s", "chunk_rows=3"),
             "three ranks": PistachioSession("-s", "chunk_rows=5", ranks=3),
+            "composite kernels, spilling": PistachioSession("-s", "composite_kernels=on", "-s", "spill=always", "-s", "disabled_rules=all"),
         }
         cls.judge = duckdb.connect()
         duckdb_oracle.speak_like_pistachio(cls.judge)
@@ -160,6 +189,12 @@ class CsvFiles(unittest.TestCase):
     def test_one_order_of_dates_for_all_columns(self):
         path = self.write("mdy.csv", b"d,e\n01/02/2020,02/13/2020\n")
         self.assertEqual(self.sessions["one rank"].run(f"FROM {literal(path)}").csv, "d,e\n2020-01-02,2020-02-13\n")
+
+    def test_ignored_errors_are_counted(self):
+        path = self.write("bad.csv", b"a,b\n1,2\nx,3\n4\n5,6\n7,8,9\n")
+        for session in self.sessions.values():
+            result = session.run(f"SELECT a FROM read_csv({literal(path)}, types = {{'a': 'INT'}}, ignore_errors = true) ORDER BY a")
+            self.assertEqual((result.csv, result.notes), ("a\n1\n5\n", ("3 bad records were skipped (ignore_errors)",)))
 
     def test_empty_file(self):
         path = self.write("empty.csv", b"")
@@ -211,6 +246,15 @@ class CsvFiles(unittest.TestCase):
                     f"SELECT k, count(*) FROM (SELECT k FROM {literal(left)} UNION ALL SELECT k FROM {literal(right)}) GROUP BY k"):
             with self.subTest(sql):
                 self.compare(sql)
+
+    def test_random_files(self):
+        seed = random.randrange(1 << 30)
+        print("seed", seed)
+        generator = random.Random(seed)
+        for number in range(12):
+            path = self.write(f"random{number}.csv", random_file(generator))
+            with self.subTest(seed=seed, number=number):
+                self.compare(f"SELECT * FROM read_csv({literal(path)}, header = true, delim = ',', quote = '\"', escape = '\"')")
 
     def test_copy_from(self):
         path = self.write("copy.csv", b"code,n,day\n007,1,2020-01-02\n\"a,b\",,\n")

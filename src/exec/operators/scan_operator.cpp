@@ -73,9 +73,8 @@ Task<bool> ScanOperator::wait_for_joins(RunContext& context, std::vector<RangeFi
 }
 
 bool ScanOperator::is_tested_by_storage(const ScanJoinFilter& filter) const {
-  return table_->has_footers() && std::all_of(filter.columns.begin(), filter.columns.end(), [&](size_t place) {
-    return table_->files().columns[sources_[place]].partition < 0;
-  });
+  return table_->has_footers() && std::all_of(filter.columns.begin(), filter.columns.end(),
+                                              [&](size_t place) { return table_->files().columns[sources_[place]].partition < 0; });
 }
 
 std::vector<ScanRequest::Test> ScanOperator::tests_of_joins(RunContext& context) {
