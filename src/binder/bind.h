@@ -28,6 +28,10 @@ class TableResolver {
   virtual const ViewDefinition* find_view(const std::string& name) = 0;
   // With options.format == Auto, the names of the files tell their format.
   virtual TablePtr open_files(const std::vector<std::string>& patterns, const ReadOptions& options) = 0;
+  // Parquet files that may have different columns: a table for each set of columns, in the order of the files.
+  virtual std::vector<TablePtr> open_unlike_files(const std::vector<std::string>& patterns, const ReadOptions& options) {
+    return {open_files(patterns, options)};
+  }
   // Besides main and public.
   virtual bool has_schema(const std::string&) { return false; }
   // information_schema.tables and the like; null if there is none.

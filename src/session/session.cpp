@@ -98,7 +98,6 @@ namespace {
 
 // The options of read_parquet: partition columns, and the file's name as one more of them.
 void apply_options(TableListing& listing, const ReadOptions& options) {
-  if (options.union_by_name) throw UserError("read_parquet: union_by_name = true is not supported");
   if (!options.hive_partitioning.value_or(true)) {
     listing.keys.clear();
     for (FoundFile& file : listing.files) file.partitions.clear();
@@ -117,6 +116,35 @@ TablePtr Session::open_files(const std::vector<std::string>& patterns, const Rea
   if (settings_.local_files) throw UserError(fmt::format("{} cannot be read with local_files=on: only Parquet files can", patterns[0]));
   const TableListing listing = engine_.scheduler().run(list_table(scope_->storage(), patterns), token_);
   return Table::of_row_files(patterns[0], engine_.scheduler().run(open_row_files(scope_->storage(), listing, format, options), token_));
+}
+
+std::vector<TablePtr> Session::open_unlike_files(const std::vector<std::string>& patterns, const ReadOptions& options) {
+  if (settings_.local_files) throw UserError("union_by_name = true cannot be used with local_files=on");
+  TableListing listed = engine_.scheduler().run(list_table(scope_->storage(), patterns), token_);
+  apply_options(listed, options);
+  auto listing = std::make_shared<const TableListing>(std::move(listed));
+  std::vector<std::string> kinds;
+  std::vector<std::vector<size_t>> places;
+  for (size_t place = 0; place < listing->files.size(); ++place) {
+    // The footer is read again from the cache when the files of a kind are opened together.
+    const ParquetTable one = engine_.scheduler().run(open_table(scope_->storage(), listing, {place}), token_);
+    std::string kind;
+    for (const TableColumn& column : one.columns)
+      kind += fmt::format("{}\n{}\n{}\n", column.name, column.type.to_string(), column.unsupported);
+    const auto known = std::find(kinds.begin(), kinds.end(), kind);
+    if (known == kinds.end()) {
+      kinds.push_back(std::move(kind));
+      places.push_back({place});
+    } else {
+      places[static_cast<size_t>(known - kinds.begin())].push_back(place);
+    }
+  }
+  std::vector<TablePtr> tables;
+  for (std::vector<size_t>& of_kind : places) {
+    ParquetTable opened = engine_.scheduler().run(open_table(scope_->storage(), listing, std::move(of_kind)), token_);
+    tables.push_back(Table::of_files(patterns[0], std::move(opened)));
+  }
+  return tables;
 }
 
 TablePtr Session::open_table_of_files(const std::string& name, const std::vector<std::string>& patterns, const ReadOptions& options) {

@@ -53,6 +53,7 @@ class Session final : private TableResolver {
   TablePtr find_table(const std::string& name) override;
   const ViewDefinition* find_view(const std::string& name) override;
   TablePtr open_files(const std::vector<std::string>& patterns, const ReadOptions& options) override;
+  std::vector<TablePtr> open_unlike_files(const std::vector<std::string>& patterns, const ReadOptions& options) override;
   bool has_schema(const std::string& name) override;
   TablePtr find_system_table(const std::vector<std::string>& parts) override;
   TablePtr open_table_of_files(const std::string& name, const std::vector<std::string>& patterns, const ReadOptions& options = {});
