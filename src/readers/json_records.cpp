@@ -54,6 +54,7 @@ JsonRecords::JsonRecords(JsonLayout layout, const JsonKeys& keys, size_t slot_co
       at_(text.data()),
       end_(text.data() + text.size()) {
   for (size_t i = 0; i < keys.names.size(); ++i) by_name_.emplace(keys.names[i], i);
+  for (const std::string& name : keys.names) is_plain_.push_back(!name.empty() && name.find_first_of("\"\\") == std::string::npos);
 }
 
 bool JsonRecords::fill(FieldTable& table) {
@@ -112,19 +113,23 @@ bool JsonRecords::parse_members(FieldTable& table) {
   }
   while (true) {
     if (at == end_ || *at != '"') return report("it is not JSON: a name in quotes is missing");
-    const JsonValue key = read_json_value(at, end_);
-    if (key.end == nullptr) return report("it is not JSON: a quote is not closed");
-    at = skip_json_blanks(key.end, end_);
+    std::string_view name = expected_key(at);
+    if (name.data() == nullptr) {
+      const JsonValue key = read_json_value(at, end_);
+      if (key.end == nullptr) return report("it is not JSON: a quote is not closed");
+      name = key.text;
+      at = key.end;
+      if (key.is_escaped) {
+        unescaped_.clear();
+        unescape_json(key.text, [&](std::string_view piece) { unescaped_ += piece; });
+        name = unescaped_;
+      }
+    }
+    at = skip_json_blanks(at, end_);
     if (at == end_ || *at != ':') return report("it is not JSON: a colon is missing");
     at = skip_json_blanks(at + 1, end_);
     const JsonValue value = read_json_value(at, end_);
     if (value.end == nullptr) return report("it is not JSON: a value is damaged");
-    std::string_view name = key.text;
-    if (key.is_escaped) {
-      unescaped_.clear();
-      unescape_json(key.text, [&](std::string_view piece) { unescaped_ += piece; });
-      name = unescaped_;
-    }
     if (!store(table, name, value)) return report(fmt::format("no column is for its member {}", quoted_value(name)));
     at = skip_json_blanks(value.end, end_);
     if (at == end_ || (*at != ',' && *at != '}')) return report("it is not JSON: a comma or a bracket is missing");
@@ -136,8 +141,18 @@ bool JsonRecords::parse_members(FieldTable& table) {
   return true;
 }
 
+// The next name in the usual order, if it is at `at`; moves behind it. Else without data.
+std::string_view JsonRecords::expected_key(const char*& at) const {
+  if (next_key_ >= keys_.names.size() || !is_plain_[next_key_]) return {};
+  const std::string& name = keys_.names[next_key_];
+  const size_t length = name.size() + 2;
+  if (static_cast<size_t>(end_ - at) < length || at[length - 1] != '"' || std::memcmp(at + 1, name.data(), name.size()) != 0) return {};
+  at += length;
+  return name;
+}
+
 size_t JsonRecords::find_key(std::string_view key) {
-  if (next_key_ < keys_.names.size() && keys_.names[next_key_] == key) return next_key_++;
+  if (next_key_ < keys_.names.size() && (key.data() == keys_.names[next_key_].data() || keys_.names[next_key_] == key)) return next_key_++;
   const auto found = by_name_.find(key);
   if (found == by_name_.end()) return kNoSlot;
   next_key_ = found->second + 1;

@@ -44,6 +44,7 @@ class JsonRecords {
   bool parse_record(FieldTable& table);
   bool parse_members(FieldTable& table);
   bool store(FieldTable& table, std::string_view key, const JsonValue& value);
+  std::string_view expected_key(const char*& at) const;
   size_t find_key(std::string_view key);
   bool report(const std::string& problem);
   void skip_bad_record();
@@ -59,6 +60,7 @@ class JsonRecords {
   const char* record_ = nullptr;
   size_t next_key_ = 0;  // records usually have the same order of members
   std::map<std::string_view, size_t> by_name_;
+  std::vector<bool> is_plain_;  // names that are written without escapes
   std::string unescaped_;
 };
 

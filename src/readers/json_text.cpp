@@ -1,8 +1,9 @@
 #include "readers/json_text.h"
 
 #include <charconv>
-#include <cstring>
 #include <optional>
+
+#include "readers/byte_search.h"
 
 namespace pistachio {
 
@@ -75,20 +76,15 @@ void encode_utf8(uint32_t point, JsonEscape& escape) {
 }  // namespace
 
 const char* end_of_json_string(const char* at, const char* end, bool& is_escaped) {
-  const char* const begin = at;
-  while (at != end) {
-    const void* found = std::memchr(at, '"', static_cast<size_t>(end - at));
-    if (found == nullptr) return nullptr;
-    const char* quote = static_cast<const char*>(found);
-    const char* first = quote;
-    while (first != begin && first[-1] == '\\') --first;
-    if ((quote - first) % 2 == 0) {
-      is_escaped = quote != begin && std::memchr(begin, '\\', static_cast<size_t>(quote - begin)) != nullptr;
-      return quote + 1;
-    }
-    at = quote + 1;
+  while (true) {
+    at = find_either(at, end, '"', '\\');
+    if (at == end) return nullptr;
+    if (*at == '"') return at + 1;
+    // What follows a backslash is never the closing quote.
+    is_escaped = true;
+    if (end - at < 2) return nullptr;
+    at += 2;
   }
-  return nullptr;
 }
 
 JsonValue read_json_value(const char* at, const char* end) {

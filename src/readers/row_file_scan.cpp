@@ -18,6 +18,7 @@
 #include "kernels/ops/tensor_functions.h"
 #include "readers/arrow_columns.h"
 #include "readers/arrow_source.h"
+#include "readers/byte_search.h"
 #include "readers/csv_records.h"
 #include "readers/csv_splitter.h"
 #include "readers/field_conversion.h"
@@ -139,7 +140,7 @@ class BlockCutter {
   // The line where the block begins; moves on behind it.
   int64_t count_lines(std::string_view block) {
     const int64_t first = line_;
-    line_ += std::count(block.begin(), block.end(), file_.dialect.line_end);
+    line_ += count_byte(block, file_.dialect.line_end);
     return first;
   }
 

@@ -66,6 +66,7 @@ def main():
     places = {"csv": folder / "lineitem.csv", "gz": folder / "lineitem.csv.gz", "json": folder / "orders.jsonl"}
     sizes = {name: path.stat().st_size for name, path in places.items()}
     duckdb = LineProcess("DuckDB", [sys.executable, "-c", DUCKDB_SERVER, str(options.threads)])
+    duckdb.ask({"sql": "SET enable_progress_bar = false"})  # it would be printed between the answers
     figures = []
     print(f"{'case':<24} {'DuckDB':>9} {'Pistachio':>9} {'speed-up':>8}")
     with PistachioSession("-s", f"threads={options.threads}") as session:
