@@ -227,6 +227,14 @@ class CsvFiles(unittest.TestCase):
         with self.assertRaisesRegex(StatementFailed, "n1.csv has a column c, which .*m1.csv does not have; union_by_name"):
             self.sessions["one rank"].run(f"SELECT * FROM read_csv(['{folder}/m1.csv', '{folder}/n1.csv'])")
 
+    def test_large_files_need_little_memory(self):
+        path = self.write("large.csv", b"a,b,c\n" + b"".join(b"%d,text of row %d,%d.5\n" % (i, i, i) for i in range(600_000)))
+        sql = f"SELECT count(*), sum(a), max(b), sum(c) FROM {literal(path)}"
+        expected = duckdb_oracle.answer(self.judge, sql)
+        with PistachioSession("-s", "memory_limit=32MB", "-s", "threads=2") as session:
+            problem = duckdb_oracle.difference(duckdb_oracle.parse_csv(session.run(sql).csv), expected)
+        self.assertFalse(problem, problem)
+
     def test_partition_folders(self):
         for key in (1, 2):
             inner = Path(self.folder.name) / "p" / f"key={key}"
