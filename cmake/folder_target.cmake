@@ -10,12 +10,12 @@ set_property(GLOBAL PROPERTY PISTACHIO_TEST_TARGETS "")
 
 # Folders that compute with values or with bytes of files and messages: there the undefined-behaviour sanitizer looks for wrong answers. The
 # others plan queries and coordinate ranks; leaving it out saves a third of their compile time.
-set(PISTACHIO_VALUE_FOLDERS base data kernels_ops kernels_composite kernels_cpu kernels_cuda columns expr memory spill storage network
+set(PISTACHIO_VALUE_FOLDERS base data kernels_ops kernels_composite kernels_cpu kernels_cuda columns expr memory spill storage readers network
   exec_core exec_adaptive exec_exchange exec_operators exec_window exec_pipeline results frontend_cli)
 
 # Folders whose own code runs per value or row. The others are compiled with -O1 in release builds, which saves a quarter of their time. That
 # includes exec, which works by chunk: 22 TPC-H queries take as long with either level.
-set(PISTACHIO_BUSY_FOLDERS base data kernels_cpu kernels_cuda columns expr memory storage results)
+set(PISTACHIO_BUSY_FOLDERS base data kernels_cpu kernels_cuda columns expr memory storage readers results)
 
 # Folders of loops over rows and bytes.
 set(PISTACHIO_LOOP_FOLDERS kernels_composite kernels_cpu)

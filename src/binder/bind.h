@@ -8,6 +8,7 @@
 #include "base/cancel_token.h"
 #include "logical/logical_node.h"
 #include "parser/ast.h"
+#include "readers/read_options.h"
 
 namespace pistachio {
 
@@ -25,7 +26,12 @@ class TableResolver {
   // Null if there is no table of that name.
   virtual TablePtr find_table(const std::string& name) = 0;
   virtual const ViewDefinition* find_view(const std::string& name) = 0;
-  virtual TablePtr open_files(const std::vector<std::string>& patterns) = 0;
+  // With options.format == Auto, the names of the files tell their format.
+  virtual TablePtr open_files(const std::vector<std::string>& patterns, const ReadOptions& options) = 0;
+  // Parquet files that may have different columns: a table for each set of columns, in the order of the files.
+  virtual std::vector<TablePtr> open_unlike_files(const std::vector<std::string>& patterns, const ReadOptions& options) {
+    return {open_files(patterns, options)};
+  }
   // Besides main and public.
   virtual bool has_schema(const std::string&) { return false; }
   // information_schema.tables and the like; null if there is none.
@@ -39,6 +45,7 @@ struct BindOptions {
   CancelToken token;
   // INSERT: the types of the target columns, in order. Each value of VALUES is cast to them separately.
   std::vector<LogicalType> inserted;
+  std::vector<std::string> inserted_names = {};
 };
 
 // Throws UserError, Cancelled.

@@ -31,7 +31,9 @@ class FakeTables final : public TableResolver {
     auto found = views_.find(name);
     return found == views_.end() ? nullptr : &found->second;
   }
-  TablePtr open_files(const std::vector<std::string>& patterns) override { throw UserError(patterns.at(0) + " does not exist"); }
+  TablePtr open_files(const std::vector<std::string>& patterns, const ReadOptions&) override {
+    throw UserError(patterns.at(0) + " does not exist");
+  }
   std::vector<std::string> table_names() override {
     std::vector<std::string> names;
     for (const auto& [name, table] : tables_) names.push_back(name);

@@ -510,7 +510,7 @@ ScalarValue bind_constant(const ast::Expression& expression, const CancelToken& 
    public:
     TablePtr find_table(const std::string&) override { return nullptr; }
     const ViewDefinition* find_view(const std::string&) override { return nullptr; }
-    TablePtr open_files(const std::vector<std::string>&) override { return nullptr; }
+    TablePtr open_files(const std::vector<std::string>&, const ReadOptions&) override { return nullptr; }
     std::vector<std::string> table_names() override { return {}; }
   } no_tables;
   QueryBinder binder(no_tables);

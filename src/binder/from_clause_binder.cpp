@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "binder/common_tables.h"
+#include "binder/file_functions.h"
 #include "binder/name_match.h"
 #include "binder/query_binder.h"
 #include "expr/function_table.h"
@@ -25,6 +26,13 @@ std::string name_of_path(const std::string& path) {
   size_t dot = name.find('.');
   if (dot != std::string::npos) name.resize(dot);
   return name.empty() || name.find('*') != std::string::npos ? "files" : name;
+}
+
+// COPY FROM: values are read as the types of the target's columns, JSON's members by their names.
+void take_target_columns(ReadOptions& options, const BindOptions& target) {
+  if (options.format == FileFormat::Csv && options.columns.empty()) options.listed_types = target.inserted;
+  if (options.format != FileFormat::Json || !options.columns.empty()) return;
+  for (size_t i = 0; i < target.inserted.size(); ++i) options.columns.push_back({target.inserted_names[i], target.inserted[i]});
 }
 
 template <typename Body>
@@ -117,6 +125,7 @@ class QueryBinder::FromBinding {
   std::string resolve_table_name(const ast::NamedTable& named, int64_t position);
   BoundFrom bind_view(const ViewDefinition& view, const std::string& name, const std::string& alias, int64_t position);
   BoundFrom bind_scan(const TablePtr& table, const std::string& alias);
+  BoundFrom bind_unlike_files(const std::vector<TablePtr>& tables, const std::string& alias);
 
   // Joins.
   BoundFrom bind_joins(const ast::TableReference& table, const TablesBefore* before);
@@ -163,27 +172,24 @@ BoundFrom QueryBinder::FromBinding::bind_table(const ast::TableReference& table,
 
     BoundFrom operator()(const ast::NamedTable& node) { return from.bind_named_table(table, node); }
     BoundFrom operator()(const ast::FileTable& node) {
-      TablePtr opened = with_position(table.position, [&] { return binder.tables_.open_files({node.path}); });
+      TablePtr opened = with_position(table.position, [&] { return binder.tables_.open_files({node.path}, {}); });
       return from.bind_scan(opened, table.alias.empty() ? name_of_path(node.path) : table.alias);
     }
     BoundFrom operator()(const ast::TableFunction& node) {
       if (is_series(node.name)) return binder.bind_series(node, table.alias, table.position);
-      if (node.name != "read_parquet")
-        refuse_at(fmt::format("there is no table function {}; there are read_parquet, generate_series and range", node.name),
+      std::optional<FileFunction> files = bind_file_function(node, table.position, binder.options_.token);
+      if (!files) {
+        refuse_at(fmt::format("there is no table function {}; there are {}, generate_series and range", node.name, file_function_names()),
                   table.position);
-      std::vector<std::string> paths;
-      for (const ast::ExpressionPtr& argument : node.arguments) {
-        const auto* setting = std::get_if<ast::Operator>(&argument->node);
-        const auto* option =
-            setting == nullptr || setting->name != "=" ? nullptr : std::get_if<ast::ColumnName>(&setting->operands[0]->node);
-        if (option != nullptr) refuse_at(fmt::format("read_parquet has no option {}", option->parts.back()), argument->position);
-        ScalarValue path = bind_constant(*argument, binder.options_.token);
-        if (path.is_null || path.type.kind() != TypeKind::Varchar) refuse_at("read_parquet takes paths as text", argument->position);
-        paths.push_back(path.text);
       }
-      if (paths.empty()) refuse_at("read_parquet needs a path", table.position);
-      TablePtr opened = with_position(table.position, [&] { return binder.tables_.open_files(paths); });
-      return from.bind_scan(opened, table.alias.empty() ? "read_parquet" : table.alias);
+      if (node.is_copy) take_target_columns(files->options, binder.options_);
+      const std::string& alias = table.alias.empty() ? node.name : table.alias;
+      if (files->options.format == FileFormat::Parquet && files->options.union_by_name) {
+        return with_position(table.position,
+                             [&] { return from.bind_unlike_files(binder.tables_.open_unlike_files(files->paths, files->options), alias); });
+      }
+      TablePtr opened = with_position(table.position, [&] { return binder.tables_.open_files(files->paths, files->options); });
+      return from.bind_scan(opened, alias);
     }
     BoundFrom operator()(const ast::SubqueryTable& node) {
       NameScope lateral(from.outer_);
@@ -298,6 +304,93 @@ BoundFrom QueryBinder::FromBinding::bind_scan(const TablePtr& table, const std::
     bound.columns.push_back({alias, column.name, id, false, column.unsupported});
   }
   bound.plan = make_node(std::move(scan));
+  return bound;
+}
+
+namespace {
+
+// The columns of several tables by name: first those in the files, then partition values and file names.
+class NamedColumns {
+ public:
+  struct Entry {
+    std::string name;
+    LogicalType type;
+    std::string unsupported;
+    std::vector<std::optional<size_t>> sources;  // by table
+  };
+
+  explicit NamedColumns(const std::vector<TablePtr>& tables) {
+    for (bool is_partition : {false, true}) {
+      for (size_t table = 0; table < tables.size(); ++table) add(*tables[table], table, tables.size(), is_partition);
+    }
+  }
+  const std::vector<Entry>& entries() const { return entries_; }
+
+ private:
+  void add(const Table& table, size_t number, size_t tables, bool is_partition) {
+    for (size_t i = 0; i < table.columns().size(); ++i) {
+      const TableColumnInfo& column = table.columns()[i];
+      if ((table.files().columns[i].partition >= 0) != is_partition) continue;
+      auto entry = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& known) {
+        return !known.sources[number] && fold_name(known.name) == fold_name(column.name);
+      });
+      if (entry == entries_.end()) {
+        entries_.push_back({column.name, column.type, column.unsupported, std::vector<std::optional<size_t>>(tables)});
+        entry = entries_.end() - 1;
+      }
+      entry->sources[number] = i;
+      if (entry->unsupported.empty()) entry->unsupported = column.unsupported;
+      if (!entry->unsupported.empty()) continue;
+      const std::optional<LogicalType> common = common_type(entry->type, column.type);
+      if (!common)
+        throw UserError(
+            fmt::format("column {} is {} in some files and {} in others", column.name, entry->type.to_string(), column.type.to_string()));
+      entry->type = *common;
+    }
+  }
+
+  std::vector<Entry> entries_;
+};
+
+}  // namespace
+
+// union_by_name: UNION ALL of the tables, where a column that a table lacks is NULL and types are widened.
+BoundFrom QueryBinder::FromBinding::bind_unlike_files(const std::vector<TablePtr>& tables, const std::string& alias) {
+  if (tables.size() == 1) return bind_scan(tables[0], alias);
+  const NamedColumns named(tables);
+  std::vector<SetOperand> operands;
+  for (size_t number = 0; number < tables.size(); ++number) {
+    BoundFrom scan = bind_scan(tables[number], alias);
+    std::vector<NamedExpression> columns;
+    SetOperand operand;
+    for (const NamedColumns::Entry& entry : named.entries()) {
+      if (!entry.unsupported.empty()) continue;
+      const std::optional<size_t> source = entry.sources[number];
+      ExpressionPtr value = source ? coerce(binder_.columns_.reference(scan.columns[*source].id), entry.type)
+                                   : Expression::constant(ScalarValue::null(entry.type), -1);
+      operand.columns.push_back(binder_.columns_.add(entry.name, entry.type));
+      columns.push_back({operand.columns.back(), std::move(value)});
+    }
+    operand.plan = make_node(LogicalProject{.columns = std::move(columns)}, std::move(scan.plan));
+    operands.push_back(std::move(operand));
+  }
+  // Balanced, so that many files nest little.
+  while (operands.size() > 1) {
+    std::vector<SetOperand> halved;
+    for (size_t i = 0; i + 1 < operands.size(); i += 2)
+      halved.push_back(
+          binder_.combine_two(LogicalSetOperation::Kind::Union, /*all=*/true, std::move(operands[i]), std::move(operands[i + 1])));
+    if (operands.size() % 2 == 1) halved.push_back(std::move(operands.back()));
+    operands = std::move(halved);
+  }
+  BoundFrom bound;
+  size_t place = 0;
+  for (const NamedColumns::Entry& entry : named.entries()) {
+    const bool is_readable = entry.unsupported.empty();
+    const ColumnId id = is_readable ? operands[0].columns[place++] : binder_.columns_.add(entry.name, entry.type);
+    bound.columns.push_back({alias, entry.name, id, false, entry.unsupported});
+  }
+  bound.plan = std::move(operands[0].plan);
   return bound;
 }
 

@@ -37,6 +37,15 @@ std::shared_ptr<const Table> Table::open_partitions(std::vector<size_t> places) 
   return opened;
 }
 
+std::shared_ptr<const Table> Table::of_row_files(std::string name, RowFileTable files) {
+  auto table = std::make_shared<Table>();
+  table->name_ = std::move(name);
+  for (const RowFileColumn& column : files.columns) table->columns_.push_back({column.name, column.type, column.unsupported});
+  table->rows_ = static_cast<int64_t>(std::min(files.estimated_rows, 1e15));
+  table->row_files_ = std::make_shared<const RowFileTable>(std::move(files));
+  return table;
+}
+
 std::shared_ptr<const Table> Table::of_chunks(std::string name, std::vector<TableColumnInfo> columns, std::vector<Chunk> chunks,
                                               std::vector<std::shared_ptr<const Reservation>> memory) {
   auto table = std::make_shared<Table>();

@@ -16,7 +16,7 @@ const LogicalScan* whole_scan(const LogicalNode& node) {
 }
 
 std::optional<ScalarValue> answer(const AggregateCall& call, const LogicalScan& scan) {
-  if (call.filter || scan.table->is_in_memory() || scan.table->has_unopened_files()) return std::nullopt;
+  if (call.filter || !scan.table->has_footers() || scan.table->has_unopened_files()) return std::nullopt;
   auto count = [](int64_t rows) { return ScalarValue::of_integer(TypeKind::BigInt, rows); };
   if (call.function->kind == AggregateKind::CountRows) return count(scan.table->rows());
   // A column that a projection passes on keeps its id.

@@ -36,7 +36,7 @@ double unit_nanos(LogicalType type) {
 
 // From the statistics of all row groups; nullopt if one has none, and for text.
 std::optional<ValueRange> range_of(const Table& table, size_t column) {
-  if (table.is_in_memory() || table.columns()[column].type.is_text()) return std::nullopt;
+  if (!table.has_footers() || table.columns()[column].type.is_text()) return std::nullopt;
   std::optional<ValueRange> range;
   for (const TableFile& file : table.files().files) {
     int leaf = file.leaf_of_column[column];

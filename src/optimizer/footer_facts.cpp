@@ -5,7 +5,7 @@ namespace pistachio {
 namespace {
 
 bool has_all_footers(const Table& table) {
-  return !table.is_in_memory() && !table.has_unopened_files();
+  return table.has_footers() && !table.has_unopened_files();
 }
 
 // Calls `take(column, chunk)` for the column in each row group with rows, until it returns false. False: it did, or a file lacks the column.

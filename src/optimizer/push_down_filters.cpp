@@ -352,7 +352,7 @@ class FilterPusher {
 
   LogicalPtr push_scan(LogicalPtr node, Conditions conditions) {
     auto& scan = *node->as<LogicalScan>();
-    if (scan.table->is_in_memory()) return above(std::move(node), std::move(conditions));
+    if (!scan.table->has_footers()) return above(std::move(node), std::move(conditions));
     Conditions stored = take_if(conditions, [&](const Expression& condition) { return to_range_filter(condition, scan).has_value(); });
     scan.filters.insert(scan.filters.end(), stored.begin(), stored.end());
     return above(std::move(node), std::move(conditions));

@@ -202,10 +202,21 @@ struct FileTable {
   std::string path;
 };
 
+// header = true, names = ['a', 'b'] or types = {'a': 'INTEGER'}; also with := or =>
+struct TableOption {
+  std::string name;  // in lower case
+  std::vector<ExpressionPtr> values;
+  std::vector<std::string> keys;  // of {...}
+  bool is_list = false;
+  int64_t position = -1;
+};
+
 // FROM read_parquet('file'), also with a list: read_parquet(ARRAY['a', 'b']) or read_parquet('a', 'b')
 struct TableFunction {
   std::string name;
   std::vector<ExpressionPtr> arguments;
+  std::vector<TableOption> options;
+  bool is_copy = false;  // of COPY FROM: the values have the types of the target's columns
 };
 
 struct SubqueryTable {

@@ -310,7 +310,25 @@ void AstWriter::write_node(const ast::TableFunction& node) {
   write_name(node.name);
   add("(");
   write_expressions(node.arguments);
+  for (const ast::TableOption& option : node.options) write_option(option);
   add(")");
+}
+
+void AstWriter::write_option(const ast::TableOption& option) {
+  add(", ");
+  write_name(option.name);
+  add(" = ");
+  const bool has_keys = !option.keys.empty();
+  add(has_keys ? "{" : option.is_list ? "[" : "");
+  for (size_t i = 0; i < option.values.size(); ++i) {
+    if (i > 0) add(", ");
+    if (has_keys) {
+      write_text(option.keys[i]);
+      add(": ");
+    }
+    write(*option.values[i]);
+  }
+  add(has_keys ? "}" : option.is_list ? "]" : "");
 }
 
 void AstWriter::write_node(const ast::SubqueryTable& node) {

@@ -70,6 +70,7 @@ class AstWriter {
   void write_node(const ast::NamedTable& node) { write_names(node.parts, "."); }
   void write_node(const ast::FileTable& node) { write_text(node.path); }
   void write_node(const ast::TableFunction& node);
+  void write_option(const ast::TableOption& option);
   void write_node(const ast::SubqueryTable& node);
   void write_node(const ast::JoinTable& node);
   void write_join_end(const ast::JoinTable& node);

@@ -21,10 +21,11 @@ std::string TreeConverter::function_name(const Json& body) const {
 
 ast::ExpressionPtr TreeConverter::call(const Json& body) {
   if (const Json& written = body.at("funcname"); written.size() == 1) {
-    const std::string_view function = text_field(body_of(written.front()), "sval");
-    const Marker* marker = rewritten_.find_marker(function);
+    const Marker* marker = marker_of_call(body);
     if (marker != nullptr && marker->kind == Marker::Kind::StarChange) return changed_star(body);
-    if (function == "columns") return columns_call(body);
+    if (marker != nullptr && marker->kind == Marker::Kind::Braces)
+      throw UserError("{...} can only be the value of an option, as in read_csv('a.csv', types = {'a': 'INTEGER'})", marker->position);
+    if (text_field(body_of(written.front()), "sval") == "columns") return columns_call(body);
   }
   if (flag(body, "func_variadic")) refuse("VARIADIC", position(body));
   ast::Call result;

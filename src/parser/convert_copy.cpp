@@ -65,12 +65,43 @@ void TreeConverter::copy(const Json& body, ast::Statement& result) {
   }
 }
 
+// As a table function with the same options.
+ast::TableFunction TreeConverter::copied_file(std::string path, const std::vector<ast::Copy::Option>& options, int64_t at) {
+  ast::TableFunction result;
+  result.is_copy = true;
+  std::string format;
+  for (const ast::Copy::Option& option : options) {
+    if (option.name == "format") {
+      format = option.values.size() == 1 ? lower_case(option.values[0]) : "";
+      if (format != "csv" && format != "json" && format != "arrow" && format != "parquet")
+        throw UserError("FORMAT of COPY FROM is csv, json, arrow or parquet", position_of({"format"}));
+      continue;
+    }
+    ast::TableOption made;
+    made.name = lower_case(option.name);
+    made.position = position_of({option.name});
+    for (const std::string& value : option.values)
+      made.values.push_back(make(ast::Literal{ast::Literal::Kind::Text, value}, made.position));
+    made.is_list = option.values.size() > 1;
+    result.options.push_back(std::move(made));
+  }
+  const std::string lower = lower_case(path);
+  auto has = [&](std::string_view part) { return lower.find(part) != std::string::npos; };
+  if (format.empty()) {
+    format = has(".parquet")                    ? "parquet"
+             : has(".json") || has(".ndjson")   ? "json"
+             : has(".csv") || has(".tsv")       ? "csv"
+             : has(".arrow") || has(".feather") ? "arrow"
+                                                : "";
+  }
+  if (format.empty()) throw UserError("the format of " + path + " is unknown: add (FORMAT csv), json, arrow or parquet", at);
+  result.name = "read_" + format;
+  result.arguments.push_back(make(ast::Literal{ast::Literal::Kind::Text, std::move(path)}, at));
+  return result;
+}
+
 ast::Insert TreeConverter::copy_from(const Json& body, const std::vector<ast::Copy::Option>& options) {
   if (find_field(body, "whereClause") != nullptr) refuse("WHERE in COPY (use INSERT INTO ... SELECT)", position_of({"where"}));
-  for (const ast::Copy::Option& option : options) {
-    if (option.name != "format" || option.values.size() != 1 || lower_case(option.values[0]) != "parquet")
-      throw UserError("COPY FROM reads only Parquet files", position_of({"from"}));
-  }
   ast::Insert result;
   result.table = table_name(body.at("relation"));
   if (const Json* columns = find_field(body, "attlist")) {
@@ -78,7 +109,7 @@ ast::Insert TreeConverter::copy_from(const Json& body, const std::vector<ast::Co
   }
   ast::TableReference file;
   file.position = position_of({"from"});
-  file.node = ast::FileTable{std::string(text_field(body, "filename"))};
+  file.node = copied_file(std::string(text_field(body, "filename")), options, file.position);
   ast::Select select;
   select.items.push_back({make(ast::Star{}, file.position), ""});
   result.query = select_from(std::move(select), std::move(file));

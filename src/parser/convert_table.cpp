@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/error.h"
 #include "parser/tree_converter.h"
 
 namespace pistachio {
@@ -131,13 +132,75 @@ ast::TableReference TreeConverter::table_function(const Json& body) {
   ast::TableFunction table;
   table.name = function_name(function);
   if (const Json* arguments = find_field(function, "args")) {
-    // read_parquet(ARRAY['a', 'b']) means the same as read_parquet('a', 'b').
-    const bool array = arguments->size() == 1 && kind_of(arguments->front()) == "A_ArrayExpr";
-    table.arguments = expressions(array ? find_field(body_of(arguments->front()), "elements") : arguments);
+    for (const Json& argument : *arguments) {
+      if (std::optional<ast::TableOption> option = table_option(argument, table.name)) {
+        table.options.push_back(std::move(*option));
+      } else if (!table.options.empty()) {
+        throw UserError("an argument without a name follows one with a name", position(body_of(argument)));
+      } else if (kind_of(argument) == "A_ArrayExpr" && table.arguments.empty()) {
+        // read_parquet(ARRAY['a', 'b']) means the same as read_parquet('a', 'b').
+        table.arguments = expressions(find_field(body_of(argument), "elements"));
+      } else {
+        table.arguments.push_back(expression(argument));
+      }
+    }
   }
   result.node = std::move(table);
   alias(body, result);
   return result;
+}
+
+// Of the functions that read files; elsewhere a = b is a comparison.
+std::optional<ast::TableOption> TreeConverter::table_option(const Json& node, const std::string& function) {
+  if (!function.starts_with("read_")) return std::nullopt;
+  const Json& body = body_of(node);
+  ast::TableOption option;
+  const Json* value = nullptr;
+  if (kind_of(node) == "NamedArgExpr") {
+    option.name = lower_case(name(text_field(body, "name")));
+    option.position = position(body);
+    value = &body.at("arg");
+  } else if (kind_of(node) == "A_Expr" && text_field(body, "kind") == "AEXPR_OP" && is_option_equation(body)) {
+    const Json& column = body_of(body.at("lexpr"));
+    option.name = lower_case(name_of_node(column.at("fields")[0]));
+    option.position = position(column);
+    value = &body.at("rexpr");
+  } else {
+    return std::nullopt;
+  }
+  add_option_values(*value, option);
+  return option;
+}
+
+// name = value
+bool TreeConverter::is_option_equation(const Json& body) const {
+  const std::vector<std::string> operation = names(find_field(body, "name"));
+  const Json* left = find_field(body, "lexpr");
+  if (operation.size() != 1 || operation[0] != "=" || left == nullptr || kind_of(*left) != "ColumnRef") return false;
+  const Json& fields = body_of(*left).at("fields");
+  return fields.size() == 1 && kind_of(fields[0]) == "String";
+}
+
+void TreeConverter::add_option_values(const Json& value, ast::TableOption& option) {
+  const Json& body = body_of(value);
+  if (kind_of(value) == "A_ArrayExpr") {
+    option.is_list = true;
+    option.values = expressions(find_field(body, "elements"));
+    return;
+  }
+  const Marker* marker = kind_of(value) == "FuncCall" ? marker_of_call(body) : nullptr;
+  if (marker == nullptr || marker->kind != Marker::Kind::Braces) {
+    option.values.push_back(expression(value));
+    return;
+  }
+  const Json* items = find_field(body, "args");
+  for (size_t i = 0; items != nullptr && i + 1 < items->size(); i += 2) {
+    ast::ExpressionPtr key = expression((*items)[i]);
+    const auto* text = std::get_if<ast::Literal>(&key->node);
+    if (text == nullptr || text->kind != ast::Literal::Kind::Text) throw UserError("a name in {...} is no text", key->position);
+    option.keys.push_back(text->text);
+    option.values.push_back(expression((*items)[i + 1]));
+  }
 }
 
 ast::TableReference TreeConverter::subquery_table(const Json& body) {

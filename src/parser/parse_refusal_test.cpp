@@ -31,7 +31,8 @@ TEST(ParseRefusal, Statements) {
 }
 
 TEST(ParseRefusal, Copies) {
-  expect_failure_at_mark("copy t ^from 'f' (format csv)", "COPY FROM reads only Parquet files");
+  expect_failure_at_mark("copy t ^from 'f'", "the format of f is unknown: add (FORMAT csv), json, arrow or parquet");
+  expect_failure_at_mark("copy t from 'f' (^format avro)", "FORMAT of COPY FROM is csv, json, arrow or parquet");
   expect_failure_at_mark("^copy (insert into t values (1) returning a) to 'f'", "COPY takes a query or a table");
   expect_failure_at_mark("copy t to 'f' (^partition_by)", "PARTITION_BY of COPY takes one list of columns");
   expect_failure_at_mark("copy t to 'f' (^partition_by (a), partition_by (b))", "PARTITION_BY of COPY takes one list of columns");

@@ -119,7 +119,12 @@ std::vector<StarChange> find_star_changes(std::string_view text, const std::vect
 
 std::vector<PrefixAlias> find_prefix_aliases(std::string_view text, const std::vector<Token>& tokens) {
   std::vector<PrefixAlias> found;
+  size_t braces = 0;
   for (size_t i = 1; i + 2 < tokens.size(); ++i) {
+    if (is_sign(text, tokens[i], "{")) ++braces;
+    if (is_sign(text, tokens[i], "}") && braces > 0) --braces;
+    const bool is_assignment = is_sign(text, tokens[i + 2], "=") && tokens[i + 2].begin == tokens[i + 1].end;
+    if (braces > 0 || is_assignment) continue;  // {a: 'INTEGER'}, f(a := 1)
     if (!is_sign(text, tokens[i + 1], ":") || !is_name_token(tokens[i])) continue;
     bool begins_item = is_sign(text, tokens[i - 1], ",");
     for (std::string_view word : {"select", "distinct", "all", "from", "join"})

@@ -44,6 +44,7 @@ class StatementRewriter {
     rewrite_try_casts();
     mark_long_names();
     mark_lists();
+    mark_braces();
     std::sort(replacements_.begin(), replacements_.end(), [](const auto& left, const auto& right) { return left.begin < right.begin; });
     result_.sql = replace_pieces(text_, first.begin, tokens_.back().end, replacements_, result_.positions);
     return std::move(result_);
@@ -220,13 +221,34 @@ class StatementRewriter {
     }
   }
 
-  // DuckDB's list syntax: a bracket after an opening parenthesis or a comma is not a subscript.
+  // DuckDB's list syntax: a bracket after an opening parenthesis, a comma or an equals sign is not a subscript.
   void mark_lists() {
     for (size_t i = 1; i < tokens_.size(); ++i) {
       if (!is_sign(text_, tokens_[i], "[")) continue;
-      const Token& before = tokens_[i - 1];
-      if (!is_sign(text_, before, "(") && !is_sign(text_, before, ",")) continue;
+      const std::string_view before = token_text(text_, tokens_[i - 1]);
+      if (before != "(" && before != "," && before != "=" && before != ":=" && before != "=>") continue;
       replacements_.push_back({tokens_[i].begin, tokens_[i].begin, "ARRAY"});
+    }
+  }
+
+  // {'a': x, b: y} becomes <marker>('a', x, 'b', y).
+  void mark_braces() {
+    size_t depth = 0;
+    for (size_t i = 0; i < tokens_.size(); ++i) {
+      const Token& token = tokens_[i];
+      if (is_sign(text_, token, "{")) {
+        ++depth;
+        replace(token, marker_name() + "(");
+        result_.markers.push_back({Marker::Kind::Braces, "", token.begin});
+      } else if (is_sign(text_, token, "}") && depth > 0) {
+        --depth;
+        replace(token, ")");
+      } else if (is_sign(text_, token, ":") && depth > 0) {
+        replace(token, ",");
+        const Token& key = tokens_[i - 1];
+        if (key.kind == Token::Kind::Word || key.kind == Token::Kind::QuotedName)
+          replace(key, fmt::format("'{}'", name_of_token(text_, key)));
+      }
     }
   }
 

@@ -4,7 +4,8 @@
 //   - SEMI and ANTI before JOIN become a join with a marker name; a subquery in FROM without an alias gets a marker name as alias;
 //   - FROM before SELECT is moved behind it; ALL after GROUP BY and ORDER BY becomes a marker name; * EXCLUDE (a) becomes a call of one;
 //   - alias: x becomes x AS alias; trailing commas and the _ in 1_000 are dropped;
-//   - DESCRIBE x becomes a query; SET a = 4GB becomes SET a = '4GB'; f(['a', 'b']) becomes f(ARRAY['a', 'b']).
+//   - DESCRIBE x becomes a query; SET a = 4GB becomes SET a = '4GB'; f(['a', 'b']) becomes f(ARRAY['a', 'b']); {'a': x} becomes a call of a
+//   marker.
 // A pure function; the result owns its text and is read by one thread.
 #pragma once
 
@@ -33,7 +34,8 @@ struct Marker {
     StarChange,
     StarExclude,
     StarReplace,
-    StarRename
+    StarRename,
+    Braces
   };
   Kind kind = Kind::File;
   std::string value;

@@ -47,6 +47,11 @@ const Marker* TreeConverter::find_marker(const Json& column, Marker::Kind kind) 
   return marker != nullptr && marker->kind == kind ? marker : nullptr;
 }
 
+const Marker* TreeConverter::marker_of_call(const Json& call) const {
+  const Json& written = call.at("funcname");
+  return written.size() == 1 ? rewritten_.find_marker(text_field(body_of(written.front()), "sval")) : nullptr;
+}
+
 std::string TreeConverter::name_of_node(const Json& node) const {
   const std::string_view kind = kind_of(node);
   if (kind == "A_Star") refuse("* at this place", -1);

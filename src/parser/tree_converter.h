@@ -61,6 +61,7 @@ class TreeConverter {
 
   // ---- convert_copy.cpp
   void copy(const Json& body, ast::Statement& result);
+  ast::TableFunction copied_file(std::string path, const std::vector<ast::Copy::Option>& options, int64_t at);
   ast::Insert copy_from(const Json& body, const std::vector<ast::Copy::Option>& options);
   ast::Copy copy_to(const Json& body, std::vector<ast::Copy::Option> options);
   ast::QueryPtr copied_query(const Json& body);
@@ -105,6 +106,9 @@ class TreeConverter {
   std::optional<ast::JoinTable::Kind> join_word(const Json& right) const;
   ast::TableReference named_table(const Json& body);
   ast::TableReference table_function(const Json& body);
+  std::optional<ast::TableOption> table_option(const Json& node, const std::string& function);
+  bool is_option_equation(const Json& body) const;
+  void add_option_values(const Json& value, ast::TableOption& option);
   ast::TableReference subquery_table(const Json& body);
   void alias(const Json& body, ast::TableReference& result);
   std::vector<std::string> table_name(const Json& range_variable) const;
@@ -156,6 +160,8 @@ class TreeConverter {
   std::string name_of_node(const Json& node) const;  // {"String": ...}
   // The marker of this kind, if that is what a column's name stands for.
   const Marker* find_marker(const Json& column, Marker::Kind kind) const;
+  // The marker of a call whose name stands for something else.
+  const Marker* marker_of_call(const Json& call) const;
   std::vector<std::string> names(const Json* list) const;
   int64_t position(const Json& body) const;  // of its "location"
   size_t token_at(int64_t position) const;   // the first token that ends after it

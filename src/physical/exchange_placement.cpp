@@ -91,6 +91,8 @@ class ExchangePlacement {
     if (const auto* read = node->as<PhysicalSharedRead>()) place_shared(read->shared);
     if (auto* scan = std::get_if<PhysicalScan>(&node->node)) {
       scan->is_split = spread && !scan->table->is_in_memory();
+      if (options_.local_files && scan->table->row_files() != nullptr)
+        throw UserError(fmt::format("{} cannot be read with local_files=on: only Parquet files can", scan->table->name()));
       if (!spread && options_.local_files && !scan->table->is_in_memory())
         throw UserError(fmt::format("the rounds of WITH RECURSIVE cannot read {} with local_files=on: put its rows into a table first "
                                     "(CREATE TABLE ... AS)",

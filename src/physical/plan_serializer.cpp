@@ -91,6 +91,13 @@ PISTACHIO_PARTS(WindowFrame, s.unit, s.begin, s.end, s.exclusion, s.range_key)
 PISTACHIO_PARTS(WindowCall, s.id, s.kind, s.aggregate, s.arguments, s.filter, s.distinct, s.ignore_nulls, s.frame, s.order_keys, s.type)
 PISTACHIO_PARTS(SortKey, s.expression, s.descending, s.nulls_first)
 PISTACHIO_PARTS(TableColumnInfo, s.name, s.type, s.unsupported, s.not_null)
+PISTACHIO_PARTS(TextDialect, s.delimiter, s.quote, s.escape, s.line_end, s.comment, s.pads_nulls, s.quoted_may_be_null, s.date_order,
+                s.null_texts)
+PISTACHIO_PARTS(RowFileColumn, s.name, s.type, s.partition, s.is_filename, s.unsupported)
+PISTACHIO_PARTS(RowFile, s.path, s.size, s.compression, s.dialect, s.layout, s.first_byte, s.first_line, s.fields, s.sources, s.texts,
+                s.are_null)
+PISTACHIO_PARTS(RowFileTable, s.format, s.columns, s.files, s.members, s.are_objects, s.refuses_unknown, s.ignore_errors, s.estimated_rows,
+                s.record_bytes)
 PISTACHIO_PARTS(ScanJoinFilter, s.number, s.columns)
 PISTACHIO_PARTS(ScanTopFilter, s.number, s.column, s.descending, s.nulls_first, s.announces_rows)
 PISTACHIO_PARTS(BuildSideFilter, s.number, s.keys, s.expected_keys)
@@ -142,6 +149,8 @@ class PlanWriter {
   }
 
   void part(const bool& value) { out_.put(value); }
+  void part(const char& value) { out_.put(value); }
+  void part(const uint8_t& value) { out_.put(value); }
   void part(const int64_t& value) { out_.put(value); }
   void part(const size_t& value) { out_.put<uint64_t>(value); }
   void part(const double& value) { out_.put(value); }
@@ -225,6 +234,8 @@ class PlanReader {
   }
 
   void part(bool& value) { value = in_.get<bool>(); }
+  void part(char& value) { value = in_.get<char>(); }
+  void part(uint8_t& value) { value = in_.get<uint8_t>(); }
   void part(int64_t& value) { value = in_.get<int64_t>(); }
   void part(size_t& value) { value = in_.get<uint64_t>(); }
   void part(double& value) { value = in_.get<double>(); }
@@ -304,6 +315,17 @@ class PlanReader {
   const TableOpener& open_;
   std::vector<ExpressionPtr> known_;
 };
+
+// What a scan relies on; the bytes came from another rank.
+void check_row_files(const RowFileTable& table) {
+  for (const RowFile& file : table.files) {
+    const int64_t fields = table.format == FileFormat::Json ? static_cast<int64_t>(table.members.size()) : file.fields;
+    const bool fits = file.sources.size() == table.columns.size() && file.texts.size() == table.columns.size() &&
+                      file.are_null.size() == table.columns.size() && file.fields >= 0 && file.fields <= INT32_MAX && file.first_byte >= 0;
+    if (!fits || std::any_of(file.sources.begin(), file.sources.end(), [&](int64_t source) { return source >= fields; }))
+      refuse("a file has other columns than its table");
+  }
+}
 
 constexpr uint32_t kNoExpression = UINT32_MAX;
 
@@ -387,6 +409,13 @@ void PlanWriter::part(const TablePtr& table) {
   part(table->name());
   out_.put<bool>(table->is_in_memory());
   if (table->is_in_memory()) return part(table->columns());
+  out_.put<bool>(table->has_footers());
+  if (!table->has_footers()) {
+    AbsolutePaths absolute;
+    RowFileTable files = *table->row_files();
+    for (RowFile& file : files.files) file.path = absolute.of(file.path);
+    return part(files);
+  }
   const TableListing& listing = *table->files().listing;
   AbsolutePaths absolute;
   std::vector<std::string> patterns;
@@ -419,6 +448,13 @@ void PlanReader::part(TablePtr& table) {
     size_t count = in_.get_count();
     for (size_t i = 0; i < count; ++i) part(columns.emplace_back(TableColumnInfo{"", TypeKind::BigInt, "", false}));
     table = Table::of_chunks(std::move(name), std::move(columns), {}, {});
+    return;
+  }
+  if (!in_.get<bool>()) {
+    RowFileTable files;
+    part(files);
+    check_row_files(files);
+    table = Table::of_row_files(std::move(name), std::move(files));
     return;
   }
   TableListing listing;

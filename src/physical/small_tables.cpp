@@ -12,7 +12,7 @@ constexpr int64_t kSmallFileBytes = 1 << 20;
 
 bool is_small_table(const PhysicalNode& node) {
   if (const auto* scan = node.as<PhysicalScan>()) {
-    if (!scan->is_split || scan->table->is_in_memory()) return false;
+    if (!scan->is_split || !scan->table->has_footers()) return false;
     int64_t bytes = 0;
     for (const TableFile& file : scan->table->files().files) bytes += file.file->size();
     return bytes <= kSmallFileBytes;

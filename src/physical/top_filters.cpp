@@ -53,7 +53,7 @@ SortedColumn find_sorted_column(PhysicalPtr& node, ColumnId column) {
 }
 
 bool is_in_files(const PhysicalScan& scan, size_t place) {
-  return !scan.table->is_in_memory() && scan.table->files().columns[scan.sources[place]].partition < 0;
+  return scan.table->has_footers() && scan.table->files().columns[scan.sources[place]].partition < 0;
 }
 
 // Whether storage can ask for the condition when it has decoded only the columns in it.

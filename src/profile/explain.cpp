@@ -144,7 +144,7 @@ class Explainer {
     Described made{fmt::format("scan {}", scan.table->name()), {{"columns", show(node.layout)}}};
     if (!scan.conditions.empty()) made.details.emplace_back("filters", show(scan.conditions));
     if (!scan.row_tests.empty()) made.details.emplace_back("row tests", show(scan.row_tests));
-    if (!scan.table->is_in_memory()) {
+    if (scan.table->has_footers()) {
       const ParquetTable& files = scan.table->files();
       if (files.files.size() < files.listing->files.size())
         made.details.emplace_back("files", fmt::format("{} of {}", files.files.size(), files.listing->files.size()));

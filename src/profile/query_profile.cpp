@@ -13,6 +13,7 @@ constexpr int64_t StepFigures::*kFigures[] = {&StepFigures::rows,
                                               &StepFigures::nanoseconds,
                                               &StepFigures::bytes,
                                               &StepFigures::spilled,
+                                              &StepFigures::skipped_records,
                                               &StepFigures::from_others,
                                               &StepFigures::rows_sent,
                                               &StepFigures::bytes_sent,
@@ -110,6 +111,7 @@ RankProfile profile_of(const PhysicalPlan& plan, const ExecutablePlan& executed,
     step.rows = metrics.rows;
     step.bytes = metrics.bytes;
     step.spilled = metrics.spilled;
+    step.skipped_records = metrics.skipped_records;
     step.from_others = metrics.from_others;
     step.rows_to_merge = metrics.rows_to_merge;
     step.rows_merged = metrics.rows_merged;

@@ -23,6 +23,7 @@ struct StepFigures {
   int64_t nanoseconds = 0;
   int64_t bytes = 0;
   int64_t spilled = 0;  // bytes written to disk
+  int64_t skipped_records = 0;  // scans: bad records of files that the query ignores
   int64_t from_others = 0;  // scans: row groups taken over from other ranks; joins: buckets taken over from them
   // Exchanges.
   int64_t rows_sent = 0;  // input rows, including those that stay on this rank

@@ -113,7 +113,16 @@ void QueryRunner::run_once(const PlannedQuery& planned, ResultReceiver& receiver
   }
   profile.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   profile_ = std::make_shared<const QueryProfile>(std::move(profile));
+  note_skipped_records(run.notes);
   if (!settings_.trace.empty()) write_trace(planned, run.notes);
+}
+
+void QueryRunner::note_skipped_records(std::vector<std::string>& notes) const {
+  int64_t skipped = 0;
+  for (const RankProfile& rank : profile_->ranks) {
+    for (const auto& [number, step] : rank.steps) skipped += step.skipped_records;
+  }
+  if (skipped > 0) notes.push_back(fmt::format("{} bad record{} skipped (ignore_errors)", skipped, skipped == 1 ? " was" : "s were"));
 }
 
 // The query has given its result: a trace that cannot be written is no error of it.

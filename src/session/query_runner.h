@@ -44,6 +44,8 @@ class QueryRunner {
   // The host of each rank, if partial results are to be merged there.
   std::vector<int64_t> hosts() const;
   void run_once(const PlannedQuery& planned, ResultReceiver& receiver, const Run& run, const RankRunOptions& options);
+  // How many bad records of files the query left out.
+  void note_skipped_records(std::vector<std::string>& notes) const;
   void write_trace(const PlannedQuery& planned, std::vector<std::string>& notes) const;
 
   EngineInstance& engine_;

@@ -21,6 +21,7 @@
 #include "memory/refusal_text.h"
 #include "optimizer/optimizer.h"
 #include "session/deferred_begin.h"
+#include "storage/file_kind.h"
 
 namespace pistachio {
 
@@ -93,13 +94,63 @@ const ViewDefinition* Session::find_view(const std::string& name) {
   return found == catalog_.views.end() ? nullptr : &found->second;
 }
 
-TablePtr Session::open_files(const std::vector<std::string>& patterns) {
-  return open_table_of_files(patterns[0], patterns);
+namespace {
+
+// The options of read_parquet: partition columns, and the file's name as one more of them.
+void apply_options(TableListing& listing, const ReadOptions& options) {
+  if (!options.hive_partitioning.value_or(true)) {
+    listing.keys.clear();
+    for (FoundFile& file : listing.files) file.partitions.clear();
+  }
+  if (!options.adds_filename) return;
+  listing.keys.push_back({"filename", TypeKind::Varchar});
+  for (FoundFile& file : listing.files) file.partitions.emplace_back("filename", file.path);
 }
 
-TablePtr Session::open_table_of_files(const std::string& name, const std::vector<std::string>& patterns) {
-  auto listing =
-      std::make_shared<const TableListing>(engine_.scheduler().run(list_rank_table(scope_->storage(), patterns, /*rank=*/0), token_));
+}  // namespace
+
+TablePtr Session::open_files(const std::vector<std::string>& patterns, const ReadOptions& options) {
+  const FileFormat format = options.format == FileFormat::Auto ? format_of_file(patterns[0]) : options.format;
+  if (format == FileFormat::Parquet || (options.format == FileFormat::Auto && begins_like_parquet(patterns[0])))
+    return open_table_of_files(patterns[0], patterns, options);
+  if (settings_.local_files) throw UserError(fmt::format("{} cannot be read with local_files=on: only Parquet files can", patterns[0]));
+  const TableListing listing = engine_.scheduler().run(list_table(scope_->storage(), patterns), token_);
+  return Table::of_row_files(patterns[0], engine_.scheduler().run(open_row_files(scope_->storage(), listing, format, options), token_));
+}
+
+std::vector<TablePtr> Session::open_unlike_files(const std::vector<std::string>& patterns, const ReadOptions& options) {
+  if (settings_.local_files) throw UserError("union_by_name = true cannot be used with local_files=on");
+  TableListing listed = engine_.scheduler().run(list_table(scope_->storage(), patterns), token_);
+  apply_options(listed, options);
+  auto listing = std::make_shared<const TableListing>(std::move(listed));
+  std::vector<std::string> kinds;
+  std::vector<std::vector<size_t>> places;
+  for (size_t place = 0; place < listing->files.size(); ++place) {
+    // The footer is read again from the cache when the files of a kind are opened together.
+    const ParquetTable one = engine_.scheduler().run(open_table(scope_->storage(), listing, {place}), token_);
+    std::string kind;
+    for (const TableColumn& column : one.columns)
+      kind += fmt::format("{}\n{}\n{}\n", column.name, column.type.to_string(), column.unsupported);
+    const auto known = std::find(kinds.begin(), kinds.end(), kind);
+    if (known == kinds.end()) {
+      kinds.push_back(std::move(kind));
+      places.push_back({place});
+    } else {
+      places[static_cast<size_t>(known - kinds.begin())].push_back(place);
+    }
+  }
+  std::vector<TablePtr> tables;
+  for (std::vector<size_t>& of_kind : places) {
+    ParquetTable opened = engine_.scheduler().run(open_table(scope_->storage(), listing, std::move(of_kind)), token_);
+    tables.push_back(Table::of_files(patterns[0], std::move(opened)));
+  }
+  return tables;
+}
+
+TablePtr Session::open_table_of_files(const std::string& name, const std::vector<std::string>& patterns, const ReadOptions& options) {
+  TableListing listed = engine_.scheduler().run(list_rank_table(scope_->storage(), patterns, /*rank=*/0), token_);
+  apply_options(listed, options);
+  auto listing = std::make_shared<const TableListing>(std::move(listed));
   auto open = [this, listing](std::vector<size_t> places) {
     return engine_.scheduler().run(open_table(scope_->storage(), listing, std::move(places)), token_);
   };
@@ -180,8 +231,8 @@ PlannedQuery Session::plan_now(const ast::Query& query, const BindOptions& optio
   }
 }
 
-PlannedQuery Session::plan(const ast::Query& query, std::vector<LogicalType> inserted) {
-  BindOptions options{.token = token_, .inserted = std::move(inserted)};
+PlannedQuery Session::plan(const ast::Query& query, std::vector<LogicalType> inserted, std::vector<std::string> inserted_names) {
+  BindOptions options{.token = token_, .inserted = std::move(inserted), .inserted_names = std::move(inserted_names)};
   PlannedQuery planned = plan_now(query, options);
   if (planned.plan.exchanges > 0 && runner_.link_speed() == 0) {
     // The best plan depends on link speed: plans again once the links are measured.

@@ -52,10 +52,11 @@ class Session final : private TableResolver {
  private:
   TablePtr find_table(const std::string& name) override;
   const ViewDefinition* find_view(const std::string& name) override;
-  TablePtr open_files(const std::vector<std::string>& patterns) override;
+  TablePtr open_files(const std::vector<std::string>& patterns, const ReadOptions& options) override;
+  std::vector<TablePtr> open_unlike_files(const std::vector<std::string>& patterns, const ReadOptions& options) override;
   bool has_schema(const std::string& name) override;
   TablePtr find_system_table(const std::vector<std::string>& parts) override;
-  TablePtr open_table_of_files(const std::string& name, const std::vector<std::string>& patterns);
+  TablePtr open_table_of_files(const std::string& name, const std::vector<std::string>& patterns, const ReadOptions& options = {});
 
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::SelectStatement& node, ResultReceiver& receiver);
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateView& node, ResultReceiver& receiver);
@@ -85,7 +86,7 @@ class Session final : private TableResolver {
   static void refuse_omitted_columns(const PlannedQuery& planned);
   PlannedQuery plan_now(const ast::Query& query, const BindOptions& options);
   // Plans a query to be run; `inserted` as in BindOptions.
-  PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {});
+  PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {}, std::vector<std::string> inserted_names = {});
 
   // What statements change (changed_table.h, alter_table.cpp).
   class ChangedTable;

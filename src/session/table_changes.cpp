@@ -76,8 +76,12 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
     std::vector<size_t> targets = named_columns(node.columns, target.table(), position);
     for (size_t i = 0; node.columns.empty() && i < columns.size(); ++i) targets.push_back(i);
     std::vector<LogicalType> types;
-    for (size_t place : targets) types.push_back(columns[place].type);
-    PlannedQuery planned = plan(*node.query, std::move(types));
+    std::vector<std::string> names;
+    for (size_t place : targets) {
+      types.push_back(columns[place].type);
+      names.push_back(columns[place].name);
+    }
+    PlannedQuery planned = plan(*node.query, std::move(types), std::move(names));
     if (planned.columns.size() != targets.size() && !(node.columns.empty() && planned.columns.size() < targets.size()))
       throw UserError(fmt::format("INSERT gives {} columns for {}", planned.columns.size(), targets.size()), position);
     for (size_t i = 0; i < planned.columns.size(); ++i) {

@@ -5,11 +5,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -121,33 +119,11 @@ std::string path_of_address(const std::string& address) {
   return path;
 }
 
-// A better error for CSV and JSON files. The extension is ignored if the file starts with Parquet's magic number.
-void refuse_text_file(const std::string& path) {
-  struct {
-    std::string_view ending;
-    const char* kind;
-  } constexpr kinds[] = {{".csv", "CSV"}, {".tsv", "CSV"}, {".json", "JSON"}, {".jsonl", "JSON"}, {".ndjson", "JSON"}};
-  std::string_view name = last_component(path);
-  for (std::string_view packed : {".gz", ".zst"}) {
-    if (name.ends_with(packed)) name.remove_suffix(packed.size());
-  }
-  for (const auto& kind : kinds) {
-    if (!name.ends_with(kind.ending)) continue;
-    std::array<char, 4> first{};
-    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-    if (file && std::fread(first.data(), 1, first.size(), file.get()) == first.size() && std::memcmp(first.data(), "PAR1", 4) == 0) return;
-    throw UserError(fmt::format("{} is a {} file; only Parquet files can be read", path, kind.kind));
-  }
-}
-
 std::vector<std::string> find_local_files(const std::string& pattern, const CancelToken& token) {
   struct stat facts {};
   bool exists = ::stat(pattern.c_str(), &facts) == 0;
   if (exists && S_ISDIR(facts.st_mode)) return find_in_folder(pattern, token);
-  if (exists) {
-    if (S_ISREG(facts.st_mode)) refuse_text_file(pattern);
-    return {pattern};
-  }
+  if (exists) return {pattern};
   refuse_unknown_scheme(pattern);
   if (has_wildcard(pattern)) return find_by_glob(pattern, token);
   if (::stat(pattern.c_str(), &facts) != 0 && (errno == ENOENT || errno == ENOTDIR)) throw UserError(fmt::format("{} does not exist", pattern));

@@ -1,6 +1,12 @@
 #include "storage/metadata_cache.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "storage/file_kind.h"
 
 namespace pistachio {
 
@@ -8,6 +14,21 @@ namespace {
 
 // Large enough to hold the footer of most files.
 constexpr int64_t kTailBytes = 64 << 10;
+
+bool ends_like_parquet(std::span<const uint8_t> tail) {
+  return tail.size() >= 4 &&
+         (std::memcmp(tail.data() + tail.size() - 4, "PAR1", 4) == 0 || std::memcmp(tail.data() + tail.size() - 4, "PARE", 4) == 0);
+}
+
+// Says what the file is instead, if that is known; a Parquet file may be cut short.
+void refuse_other_kind(const std::string& path, std::span<const uint8_t> head) {
+  const std::string_view kind = kind_of_bytes(head);
+  if (kind.empty() || kind == "a Parquet file") return;
+  std::string hint;
+  if (kind == "CSV text" || kind == "text") hint = "; read_csv reads it";
+  if (kind == "JSON text") hint = "; read_json reads it";
+  throw DataError(fmt::format("it is {}, not a Parquet file{}", kind, hint), {path});
+}
 
 }  // namespace
 
@@ -74,6 +95,12 @@ Task<std::shared_ptr<const FileMetadata>> load_file_metadata(ReadPool& pool, std
   Task<at::Tensor> reading = pool.read_range(file, tail_range);
   at::Tensor tail = co_await reading;
   std::span<const uint8_t> bytes(tail.const_data_ptr<uint8_t>(), static_cast<size_t>(tail_bytes));
+  if (!ends_like_parquet(bytes)) {
+    const ByteRange head_range{0, std::min<int64_t>(file->size(), 256)};
+    Task<at::Tensor> reading_head = pool.read_range(file, head_range);
+    const at::Tensor head = co_await reading_head;
+    refuse_other_kind(file->path(), {head.const_data_ptr<uint8_t>(), static_cast<size_t>(head.numel())});
+  }
   ByteRange footer_range = locate_footer(file->path(), file->size(), bytes);
   at::Tensor longer;
   if (footer_range.offset < tail_range.offset) {

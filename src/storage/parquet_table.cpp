@@ -97,14 +97,16 @@ int matching_leaf(const ParquetTable& table, const ColumnNames& names, const Tab
   // A case-insensitive match counts only if it is not another column's exact name: a table may have both `a` and `A`.
   auto is_taken = [&](const std::string& name) { return name != column.name && names.contains(name); };
   if (leaf < 0 || is_taken(file.footer().columns[static_cast<size_t>(leaf)].name))
-    throw UserError(fmt::format("{} has no column {}, which {} has; the files of one scan must have the same columns", file.file->path(),
-                                column.name, first_path));
+    throw UserError(
+        fmt::format("{} has no column {}, which {} has; the files of one scan must have the same columns (union_by_name = true reads both)",
+                    file.file->path(), column.name, first_path));
   const ParquetColumn& other = file.footer().columns[static_cast<size_t>(leaf)];
   // An unreadable column needs no type; columns of the same name may have different ones.
   if (!column.unsupported.empty() || !other.is_supported()) return leaf;
   if (other.type != column.type) {
-    throw UserError(fmt::format("column {} is {} in {} and {} in {}; the files of one scan must have the same types", column.name,
-                                column.type.to_string(), first_path, other.type.to_string(), file.file->path()));
+    throw UserError(
+        fmt::format("column {} is {} in {} and {} in {}; the files of one scan must have the same types (union_by_name = true widens them)",
+                    column.name, column.type.to_string(), first_path, other.type.to_string(), file.file->path()));
   }
   return leaf;
 }
@@ -125,8 +127,9 @@ void bind_file(ParquetTable& table, const ColumnNames& names, size_t index) {
     // A name that differs from a known one only in case is a separate column if the known one already has a leaf.
     bool known = is_used[static_cast<size_t>(column.leaf)] || table.listing->is_key(column.name) || names.contains(column.name);
     if (!known)
-      throw UserError(fmt::format("{} has a column {}, which {} does not have; the files of one scan must have the same columns",
-                                  file.file->path(), column.name, first_path));
+      throw UserError(fmt::format(
+          "{} has a column {}, which {} does not have; the files of one scan must have the same columns (union_by_name = true reads both)",
+          file.file->path(), column.name, first_path));
   }
   if (__builtin_add_overflow(table.rows, file.footer().rows, &table.rows))
     throw DataError(fmt::format("with its {} rows the table has too many to count", file.footer().rows), {file.file->path()});

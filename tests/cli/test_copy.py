@@ -195,7 +195,7 @@ class Refusals(Copy):
         self.assert_refused(f"COPY (SELECT 1) TO '{self.folder}/t'", "the format of")
         self.assert_refused("COPY (SELECT 1) TO STDOUT", "COPY with STDIN or STDOUT")
         self.assert_refused("COPY (SELECT 1) TO PROGRAM 'cat'", "COPY with PROGRAM")
-        self.assert_refused("COPY t FROM 'x.csv' (FORMAT csv)", "COPY FROM reads only Parquet files")
+        self.assert_refused("COPY t FROM 'x.csv' (FORMAT avro)", "FORMAT of COPY FROM is csv, json, arrow or parquet")
         self.assertEqual(self.names(), [])
 
     def test_paths(self):

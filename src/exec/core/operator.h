@@ -93,6 +93,7 @@ struct OperatorMetrics {
   std::atomic<int64_t> bytes = 0;        // read or sent; for operators that retain rows, peak memory
   std::atomic<int64_t> spilled = 0;      // bytes written to disk
   std::atomic<int64_t> from_others = 0;  // scan: units taken over from other ranks; join: buckets taken over from them
+  std::atomic<int64_t> skipped_records = 0;  // scan: bad lines of files that the query ignores
   kernels::DeviceWaits device_waits;     // if they are counted
   SpanTarget spans;                      // set before the run, if it is traced
   // Merging partial results in transit: rows that entered the tables, and how many of those were merged into others. If the ranks choose

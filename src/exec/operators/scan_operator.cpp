@@ -10,6 +10,7 @@
 #include "exec/core/small_chunks.h"
 #include "exec/core/top_filter.h"
 #include "network/exchange_hub.h"
+#include "readers/row_file_scan.h"
 #include "storage/device_scan.h"
 #include "storage/table_scan.h"
 
@@ -48,10 +49,11 @@ ScanOperator::ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& sca
 }
 
 Task<void> ScanOperator::produce(RunContext& context, ChunkSink& sink) {
-  bool only_counts = sources_.empty() && filters_.empty() && !table_->is_in_memory();
-  Task<void> producing = only_counts              ? produce_counts(context, sink)
-                         : table_->is_in_memory() ? produce_chunks(context, sink)
-                                                  : produce_files(context, sink);
+  bool only_counts = sources_.empty() && filters_.empty() && table_->has_footers();
+  Task<void> producing = only_counts                      ? produce_counts(context, sink)
+                         : table_->has_footers()          ? produce_files(context, sink)
+                         : table_->row_files() != nullptr ? produce_row_files(context, sink)
+                                                          : produce_chunks(context, sink);
   co_await producing;
 }
 
@@ -71,9 +73,8 @@ Task<bool> ScanOperator::wait_for_joins(RunContext& context, std::vector<RangeFi
 }
 
 bool ScanOperator::is_tested_by_storage(const ScanJoinFilter& filter) const {
-  return !table_->is_in_memory() && std::all_of(filter.columns.begin(), filter.columns.end(), [&](size_t place) {
-    return table_->files().columns[sources_[place]].partition < 0;
-  });
+  return table_->has_footers() && std::all_of(filter.columns.begin(), filter.columns.end(),
+                                              [&](size_t place) { return table_->files().columns[sources_[place]].partition < 0; });
 }
 
 std::vector<ScanRequest::Test> ScanOperator::tests_of_joins(RunContext& context) {
@@ -255,6 +256,35 @@ Task<void> ScanOperator::scan_on_device(RunContext& context, const FileScan& fil
     Task<void> passing = pass_on(metrics_, sink, lane, std::move(*rows));
     co_await passing;
   }
+}
+
+Task<void> ScanOperator::produce_row_files(RunContext& context, ChunkSink& sink) {
+  ENSURE(filters_.empty());
+  std::vector<RangeFilter> bounds;  // not used: there are no statistics to prune by
+  Task<bool> waiting = wait_for_joins(context, bounds);
+  if (!co_await waiting) co_return;
+  const TaskContext& task = co_await current_context();
+  RowFileShare share;
+  if (is_split_) share = {context.exchanges->rank(), context.exchanges->ranks()};
+  StorageContext storage = context.storage;
+  // As for Parquet files: reading ahead must leave room for the other scans and operators.
+  if (std::optional<int64_t> whole = storage.memory.limit())
+    storage.memory = storage.memory.make_child(table_->name(), *whole / (2 * memory_shares(context)));
+  ScanCounters counters;
+  counters.spans = metrics_.spans;
+  RowFileScan scan(storage, *table_->row_files(), sources_, share, int64_t{number_} << 32, counters);
+  ChunkCopier copier(context.device);
+  auto consume = [&](int lane, Chunk chunk) -> Task<void> {
+    reach(context, FaultPoint::ScanChunk);
+    if (sink.is_full()) scan.stop();
+    metrics_.bytes += chunk.memory_bytes();
+    Task<void> handing = pass_on(metrics_, sink, lane, passing(context, copier.copy(std::move(chunk)), task.token));
+    co_await handing;
+  };
+  Task<void> running = scan.run(context.lanes, consume);
+  co_await running;
+  metrics_.nanoseconds += counters.nanoseconds;
+  metrics_.skipped_records += scan.skipped_records();
 }
 
 Task<void> ScanOperator::produce_chunks(RunContext& context, ChunkSink& sink) {

@@ -1,4 +1,4 @@
-// Leaf operators: scans of files and of in-memory tables, and constant rows.
+// Leaf operators: scans of Parquet files, of files of rows and of in-memory tables, and constant rows.
 #pragma once
 
 #include <functional>
@@ -42,6 +42,7 @@ class ScanOperator final : public Operator {
   ScanPlan plan_within(ScanLimits limits, const ScanRequest& request, int64_t threads) const;
   // This rank's share of a table whose units are dealt to all ranks.
   std::unique_ptr<SharedUnits> share_units(RunContext& context, ScanPlan& plan);
+  Task<void> produce_row_files(RunContext& context, ChunkSink& sink);
   Task<void> produce_chunks(RunContext& context, ChunkSink& sink);
   // Waits for the join filters and appends their bounds. False: a build side is empty, so no row can match.
   Task<bool> wait_for_joins(RunContext& context, std::vector<RangeFilter>& bounds);

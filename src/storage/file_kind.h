@@ -1,0 +1,17 @@
+// What a file is by its first bytes, for errors about files that are not what their name says. Pure functions, except where noted.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace pistachio {
+
+// "a Parquet file", "gzip data", "text", "an empty file" ...; empty if it is nothing known. `head`: at most a few hundred bytes.
+std::string_view kind_of_bytes(std::span<const uint8_t> head);
+
+// Whether a local file begins as Parquet files do, whatever its name is. Reads it; false if that fails.
+bool begins_like_parquet(const std::string& path);
+
+}  // namespace pistachio

@@ -1,0 +1,142 @@
+"""read_json against DuckDB on the same files: lines, arrays, loose objects, widened types, hostile texts."""
+
+import gzip
+import tempfile
+import unittest
+from pathlib import Path
+
+import duckdb
+
+from tests.support import duckdb_oracle
+from tests.support.pistachio_session import PistachioSession, StatementFailed
+
+LINES = b"".join(b'{"k": %d, "name": "n%d", "x": %d.5, "day": "2020-01-%02d"}\n' % (i, i % 7, i, i % 28 + 1) for i in range(500))
+
+# name, bytes, options
+FILES = [
+    ("lines", b'{"a":1,"b":"x"}\n{"a":2,"b":"y"}\n', ""),
+    ("no newline at the end", b'{"a":1}\n{"a":2}', ""),
+    ("array", b'[{"a":1},{"a":2}]', ""),
+    ("array over lines", b'[\n  {"a": 1, "b": [1, 2]},\n  {"a": 2}\n]\n', "columns = {'a': 'INT'}"),
+    ("empty array", b"[]", "columns = {'a': 'INT'}"),
+    ("pretty objects", b'{\n"a": 1\n}\n{\n"a": 2}', ""),
+    ("missing members", b'{"a":1}\n{"b":"x"}\n{}\n{"b":null,"a":3}\n', ""),
+    ("types", b'{"i":1,"f":1.5,"s":"x","t":"10:11:12","d":"2020-01-02","ts":"2020-01-02 10:11:12","g":true,"num":"12"}\n', ""),
+    ("integers and floating", b'{"a":1}\n{"a":1.5}\n{"a":1e3}\n', ""),
+    ("escapes", b'{"a":"x\\u00e9\\n\\"q\\\\ \\ud83d\\ude00 \\/"}\n', ""),
+    ("escaped names", b'{"a\\u0062":1}\n', ""),
+    ("values", b"1\n2\n3\n", ""),
+    ("array of values", b"[1, 2, 3]", ""),
+    ("names that differ in case", b'{"a":1,"A":2}\n', ""),
+    ("blank lines", b'\n{"a":1}\n\n  {"a":2}  \n\n', ""),
+    ("CRLF", b'{"a":1}\r\n{"a":2}\r\n', ""),
+    ("byte order mark", b'\xef\xbb\xbf{"a":1}\n', ""),
+    ("given columns", b'{"a":1,"b":2}\n{"b":3}\n', "columns = {'a': 'INT', 'z': 'VARCHAR', 'b': 'DOUBLE'}"),
+    ("brackets in texts", b'[{"a":"]},{"},{"a":"[\\"{"}]', ""),
+    ("format is given", b'{"a":1}\n{"a":2}\n', "format = 'newline_delimited'"),
+    ("array is given", b'[{"a":1},{"a":2}]', "format = 'array'"),
+    ("many lines", LINES, ""),
+    ("a large array", b"[" + LINES.strip().replace(b"\n", b",\n") + b"]", ""),
+    ("a megabyte in a text", b'{"a":"' + b"y" * (1 << 20) + b'","b":1}\n{"a":"","b":2}\n', ""),
+]
+
+REFUSED = [
+    (b'{"a":1}\n{"a":}\n', "", "line 2: it is not JSON: a value is damaged"),
+    (b'{"a":1}\n{"a":2} x\n', "format = 'nd'", "line 2: text follows the record"),
+    (b'{"a":1}\n{"a":2\n', "", "line 2: it is not JSON: a comma or a bracket is missing"),
+    (b'{"a":1}\n' * 30000 + b'{"b":2}\n', "", "line 30001: no column is for its member 'b'"),
+    (b'{"a":1}\n' * 30000 + b'{"a":"x"}\n', "", "line 30001, column a: 'x' is not a valid BIGINT"),
+    (b'{"a":1}\n7\n', "", "line 2: it is not a JSON object"),
+    (b"hello\n", "", "is not JSON: line 1 begins with 'hello"),
+    (b'[{"a":1},{"a":', "", "it is not JSON"),
+    (b'{"a":1}\n', "fromat = 'nd'", "read_json has no option fromat; did you mean format?"),
+    (b'{"a":1}\n', "delim = ','", "read_json has no option delim"),
+    (b'{"a":1}\n', "format = 'lines'", "format of read_json takes auto, newline_delimited"),
+]
+
+
+def literal(path):
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+class JsonFiles(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.sessions = {
+            "one rank": PistachioSession(),
+            "tiny blocks": PistachioSession("-s", "chunk_rows=3"),
+            "three ranks": PistachioSession("-s", "chunk_rows=5", ranks=3),
+            "composite kernels, spilling": PistachioSession("-s", "composite_kernels=on", "-s", "spill=always", "-s", "disabled_rules=all"),
+        }
+        cls.judge = duckdb.connect()
+        duckdb_oracle.speak_like_pistachio(cls.judge)
+
+    @classmethod
+    def tearDownClass(cls):
+        for session in cls.sessions.values():
+            session.close()
+        cls.folder.cleanup()
+
+    def write(self, name, data):
+        path = Path(self.folder.name) / name
+        path.write_bytes(data)
+        return path
+
+    def compare(self, sql):
+        expected = duckdb_oracle.answer(self.judge, sql)
+        for name, session in self.sessions.items():
+            with self.subTest(session=name):
+                text = session.run(sql).csv
+                if sql.startswith("SELECT *"):
+                    self.assertEqual(list(next(duckdb_oracle.split_records(text), [])), expected.names)
+                problem = duckdb_oracle.difference(duckdb_oracle.parse_csv(text), expected)
+                self.assertFalse(problem, problem)
+
+    def test_files_against_duckdb(self):
+        for number, (name, data, options) in enumerate(FILES):
+            with self.subTest(name):
+                path = self.write(f"f{number}.json", data)
+                self.compare(f"SELECT * FROM read_json({literal(path)}{', ' + options if options else ''})")
+
+    def test_refused_files_name_the_line(self):
+        for number, (data, options, message) in enumerate(REFUSED):
+            path = self.write(f"r{number}.json", data)
+            for name, session in self.sessions.items():
+                with self.subTest(message, session=name), self.assertRaisesRegex(StatementFailed, message):
+                    session.run(f"SELECT * FROM read_json({literal(path)}{', ' + options if options else ''})")
+
+    def test_nested_values_are_json_text(self):
+        path = self.write("nested.json", b'{"a": {"b": 1}, "c": [1, "x"], "d": 1}\n{"a": null, "c": {}, "d": "text"}\n')
+        for session in self.sessions.values():
+            self.assertEqual(session.run(f"SELECT a, c, d FROM {literal(path)} ORDER BY d").csv,
+                             'a,c,d\n"{""b"": 1}","[1, ""x""]",1\n,{},text\n')
+
+    def test_ignored_errors_are_counted(self):
+        path = self.write("bad.json", b'{"a":1}\n{"a":}\n{"a":"x"}\n{"a":4}\n')
+        for session in self.sessions.values():
+            result = session.run(f"SELECT a FROM read_json({literal(path)}, columns = {{'a': 'INT'}}, ignore_errors = true) ORDER BY a")
+            self.assertEqual((result.csv, result.notes), ("a\n1\n4\n", ("2 bad records were skipped (ignore_errors)",)))
+
+    def test_endings(self):
+        for name, data in (("x.jsonl", LINES), ("x.ndjson", LINES), ("x.json.gz", gzip.compress(LINES))):
+            self.compare(f"SELECT count(*), sum(k), min(name), max(day) FROM {literal(self.write(name, data))}")
+        self.compare(f"SELECT count(*) FROM read_ndjson({literal(self.write('y.txt', LINES))})")
+
+    def test_union_of_files(self):
+        self.write("u1.json", b'{"a":1}\n')
+        self.write("u2.json", b'{"a":2.5,"b":"x"}\n')
+        for session in self.sessions.values():
+            self.assertEqual(session.run(f"SELECT a, b FROM '{self.folder.name}/u*.json' ORDER BY a").csv, "a,b\n1,\n2.5,x\n")
+
+    def test_copy_from(self):
+        session = self.sessions["one rank"]
+        session.run("CREATE TABLE copied(k INTEGER, name VARCHAR)")
+        path = self.write("c.json", b'{"name":"x","k":1}\n{"k":2,"name":"y"}\n')
+        session.run(f"COPY copied FROM {literal(path)}")
+        self.assertEqual(session.run("SELECT * FROM copied ORDER BY k").csv, "k,name\n1,x\n2,y\n")
+        session.run("DROP TABLE copied")
+
+
+if __name__ == "__main__":
+    unittest.main()
