@@ -15,9 +15,9 @@ namespace {
 // Pieces are as small as disks handle well, so that many runs can be merged at once.
 constexpr int64_t kPiecesPerBatch = 16;
 constexpr int64_t kMinPieceBytes = 64 << 10;
-// A round of a merge, if there is room; its rows are in memory as they were read, concatenated, sorted, and with their sort words.
+// A round of a merge, if there is room; its rows are in memory as they were read, concatenated, and sorted.
 constexpr int64_t kBatchesPerRound = 4;
-constexpr int64_t kCopiesInRound = 4;
+constexpr int64_t kCopiesInRound = 3;
 // Rows beyond the limit that are added, at least, before rows are dropped.
 constexpr int64_t kRowsBetweenChoices = 1 << 10;
 
@@ -162,6 +162,10 @@ int64_t SortableRows::bytes_per_round() const {
   return bytes;
 }
 
+int64_t SortableRows::bytes_of_words() const {
+  return order_.bytes_per_row() + 2 * static_cast<int64_t>(sizeof(int64_t));
+}
+
 std::vector<LogicalType> SortableRows::key_types() const {
   std::vector<LogicalType> types;
   for (const SortKey& key : order_.keys()) types.push_back(key.expression->type());
@@ -173,7 +177,8 @@ Task<void> SortableRows::merge(const std::vector<Run>& runs, OperatorMetrics& me
   std::vector<MergeBounds::RunPieces> pieces;
   for (const Run& run : runs) {
     MergeBounds::RunPieces& of_run = pieces.emplace_back(run.lasts);
-    for (const SpilledChunks::Piece& piece : run.rows->pieces()) of_run.bytes.push_back(piece.bytes());
+    // With the words to sort them by, which take more than narrow rows themselves.
+    for (const SpilledChunks::Piece& piece : run.rows->pieces()) of_run.bytes.push_back(piece.bytes() + piece.rows * bytes_of_words());
   }
   MergeBounds bounds(order_, key_types(), std::move(pieces), context_.device, task.token);
   std::vector<size_t> next_piece(runs.size());

@@ -43,6 +43,7 @@ class SortableRows final : public SpillableRows {
   // What the rows of a round of a merge may take now.
   int64_t bytes_per_round() const;
   std::vector<LogicalType> key_types() const;
+  int64_t bytes_of_words() const;  // of a row
   // `metrics`: counts the rows passed on.
   Task<void> merge(const std::vector<Run>& runs, OperatorMetrics& metrics, ChunkSink& sink);
 
