@@ -30,8 +30,8 @@ class MergeBounds {
     size_t number;
   };
 
-  const std::vector<RunPieces> runs_;
-  const at::Device device_;
+  std::vector<RunPieces> runs_;
+  at::Device device_;
   std::vector<Piece> pieces_;       // by their last keys
   size_t covered_ = 0;              // of pieces_
   std::vector<size_t> covered_of_;  // the same by run

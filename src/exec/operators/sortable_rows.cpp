@@ -4,7 +4,6 @@
 
 #include "columns/device_copy.h"
 #include "exec/core/lane_sort.h"
-#include "exec/core/merge_bounds.h"
 #include "exec/core/sorted_merge.h"
 #include "memory/fitting_ranges.h"
 
@@ -31,7 +30,10 @@ class SortableRows::RunWriter final : public ChunkSink {
 
   Task<void> consume(int, Chunk chunk) override {
     const TaskContext& task = co_await current_context();
-    lasts_.push_back(own_chunk(owner_.order_.key_values(chunk.slice(chunk.rows() - 1, 1), task.token)));
+    if (owner_.has_bounds_) {
+      Chunk last = own_chunk(owner_.order_.key_values(chunk.slice(chunk.rows() - 1, 1), task.token));
+      if (owner_.may_keep_last(last)) lasts_.push_back(std::move(last));
+    }
     const int64_t before = rows_->bytes();
     Task<void> adding = rows_->add(std::move(chunk));
     co_await adding;
@@ -39,7 +41,10 @@ class SortableRows::RunWriter final : public ChunkSink {
   }
 
   // After the last chunk.
-  Run finish() { return {std::move(rows_), to_device(concatenate_chunks(lasts_, owner_.key_types(), owner_.context_.device), at::kCPU)}; }
+  Run finish() {
+    if (!owner_.has_bounds_) return {std::move(rows_), {}};
+    return {std::move(rows_), to_device(concatenate_chunks(lasts_, owner_.key_types(), owner_.context_.device), at::kCPU)};
+  }
 
  private:
   SortableRows& owner_;
@@ -155,6 +160,14 @@ Task<void> SortableRows::merge(ChunkSink& sink) {
   co_await merging;
 }
 
+bool SortableRows::may_keep_last(const Chunk& key) {
+  lasts_bytes_ += key.memory_bytes();
+  if (lasts_bytes_ <= context_.spill.batch_bytes()) return true;
+  has_bounds_ = false;
+  for (Run& run : runs_) run.lasts = {};
+  return false;
+}
+
 int64_t SortableRows::bytes_per_round() const {
   const int64_t least = 2 * context_.spill.batch_bytes();
   int64_t bytes = kBatchesPerRound * context_.spill.batch_bytes();
@@ -172,15 +185,20 @@ std::vector<LogicalType> SortableRows::key_types() const {
   return types;
 }
 
-Task<void> SortableRows::merge(const std::vector<Run>& runs, OperatorMetrics& metrics, ChunkSink& sink) {
-  const TaskContext& task = co_await current_context();
+MergeBounds SortableRows::bounds_of(const std::vector<Run>& runs, const CancelToken& token) const {
   std::vector<MergeBounds::RunPieces> pieces;
   for (const Run& run : runs) {
-    MergeBounds::RunPieces& of_run = pieces.emplace_back(run.lasts);
+    MergeBounds::RunPieces& of_run = pieces.emplace_back(MergeBounds::RunPieces{run.lasts, {}});
     // With the words to sort them by, which take more than narrow rows themselves.
     for (const SpilledChunks::Piece& piece : run.rows->pieces()) of_run.bytes.push_back(piece.bytes() + piece.rows * bytes_of_words());
   }
-  MergeBounds bounds(order_, key_types(), std::move(pieces), context_.device, task.token);
+  return MergeBounds(order_, key_types(), std::move(pieces), context_.device, token);
+}
+
+Task<void> SortableRows::merge(const std::vector<Run>& runs, OperatorMetrics& metrics, ChunkSink& sink) {
+  const TaskContext& task = co_await current_context();
+  std::optional<MergeBounds> bounds;
+  if (has_bounds_) bounds = bounds_of(runs, task.token);
   std::vector<size_t> next_piece(runs.size());
   auto read_next = [&](size_t run) -> Task<std::optional<Chunk>> {
     const size_t piece = next_piece[run]++;
@@ -190,8 +208,8 @@ Task<void> SortableRows::merge(const std::vector<Run>& runs, OperatorMetrics& me
     runs[run].rows->release(piece);
     co_return rows;
   };
-  auto next_bound = [&] { return bounds.next(bytes_per_round()); };
-  const SortedRuns sorted{runs.size(), types(), read_next, /*is_concurrent=*/true, next_bound};
+  SortedRuns sorted{runs.size(), types(), read_next, /*is_concurrent=*/true};
+  if (bounds) sorted.next_bound = [&] { return bounds->next(bytes_per_round()); };
   Task<void> merging = merge_sorted(context_, order_, sorted, account(), metrics, sink);
   co_await merging;
 }

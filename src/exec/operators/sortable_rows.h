@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "exec/core/merge_bounds.h"
 #include "exec/core/row_order.h"
 #include "exec/core/spillable_rows.h"
 #include "spill/spilled_chunks.h"
@@ -26,9 +27,11 @@ class SortableRows final : public SpillableRows {
  private:
   struct Run {
     std::unique_ptr<SpilledChunks> rows;
-    Chunk lasts;  // the keys of the last rows of its pieces, in host memory
+    Chunk lasts;  // the keys of the last rows of its pieces, in host memory; empty unless has_bounds_
   };
   class RunWriter;
+  // False if no more last keys are kept.
+  bool may_keep_last(const Chunk& key);
   class FirstRows;
 
   // The rows are concatenated, and have sort words.
@@ -44,6 +47,7 @@ class SortableRows final : public SpillableRows {
   int64_t bytes_per_round() const;
   std::vector<LogicalType> key_types() const;
   int64_t bytes_of_words() const;  // of a row
+  MergeBounds bounds_of(const std::vector<Run>& runs, const CancelToken& token) const;
   // `metrics`: counts the rows passed on.
   Task<void> merge(const std::vector<Run>& runs, OperatorMetrics& metrics, ChunkSink& sink);
 
@@ -52,6 +56,9 @@ class SortableRows final : public SpillableRows {
   OperatorMetrics& metrics_;
   std::shared_ptr<SpillFile> file_;  // once rows were written
   std::vector<Run> runs_;
+  // Whether the last keys of all pieces are kept; not if they are so long that they would take much memory.
+  bool has_bounds_ = true;
+  int64_t lasts_bytes_ = 0;
 };
 
 }  // namespace pistachio
