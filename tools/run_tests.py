@@ -39,8 +39,8 @@ TSAN_SUITES = ("base_test", "memory_test", "spill_test", "storage_test", "networ
 SHORT_ASAN_DAYS = (
     ({"kernels_ops", "kernels_composite", "kernels_cpu", "columns", "expr"},
      {"kernels_cpu_test", "columns_test", "expr_test"}),
-    ({"base", "config", "memory", "spill", "storage", "network", "catalog"},
-     {"base_test", "memory_test", "spill_test", "storage_test", "network_test", "table_scan_test", "parquet_mutation_test"}),
+    ({"base", "config", "memory", "spill", "storage", "readers", "network", "catalog"},
+     {"base_test", "memory_test", "spill_test", "storage_test", "readers_test", "network_test", "table_scan_test", "parquet_mutation_test"}),
     ({"exec_core", "exec_adaptive", "exec_exchange", "exec_operators", "exec_window", "exec_pipeline", "engine", "results", "cluster", "session", "profile",
       "parser", "logical", "binder", "optimizer", "physical"},
      {"exec_core_test", "exec_adaptive_test", "exec_operators_test", "exec_pipeline_test", "results_test", "cluster_test", "session_test", "parser_test", "binder_test"}),
