@@ -20,6 +20,7 @@ namespace {
 constexpr int64_t kRowsOfSample = 1 << 17;
 // The first rows, whose bytes on the wire are found before any is routed.
 constexpr int64_t kRowsToWeigh = 1 << 12;
+constexpr int64_t kMinRowsToWeigh = 1 << 8;  // with fewer, most bytes are those of headers
 // Rows after which the rate is checked again.
 constexpr int64_t kRowsToReport = 1 << 14;
 // One bucket in this many is combined even while combining is off, to notice when it starts to pay, if any share of merged rows would.
@@ -55,7 +56,7 @@ class CombinerRouter final : public RowRouter {
   bool may_route_before() const override { return true; }
 
   bool inspect(const Chunk& chunk) override {
-    if (sample_.rows() == 0 && chunk.rows() > 0) weigh(chunk);
+    if (!is_weighed_ && chunk.rows() >= kMinRowsToWeigh) weigh(chunk);
     if (exchange_.combining.groups.empty()) return true;
     sample_.add(routing_hashes(groups_.evaluate(chunk)));
     return sample_.rows() >= kRowsOfSample;
@@ -88,6 +89,7 @@ class CombinerRouter final : public RowRouter {
 
   // Rows may be compressed well, which the plan does not know.
   void weigh(const Chunk& chunk) {
+    is_weighed_ = true;
     const Chunk some = chunk.slice(0, std::min(chunk.rows(), kRowsToWeigh));
     choice_.begin(link_seconds_of(static_cast<double>(next_.bytes_on_network(some)) / static_cast<double>(some.rows())));
   }
@@ -139,6 +141,7 @@ class CombinerRouter final : public RowRouter {
   ExpressionEvaluator keys_;
   ExpressionEvaluator groups_;
   KeySample sample_;
+  bool is_weighed_ = false;
   // Places, by bucket, of the rows of a chunk among its parts.
   at::Tensor stops_when_on_;
   at::Tensor stops_to_observe_;  // while it is off: some buckets still go to their combiners
