@@ -1,11 +1,14 @@
-"""Queries whose rows exceed device_memory_limit many times over, on a GPU, against DuckDB on the same files.
+"""Queries whose rows exceed a memory limit many times over, against DuckDB on the same files: TPC-H, and more that retain most rows.
 
-    tests/spill/compare_device_memory.py --sf 10 --pistachio build/cuda/pistachio --limits 1GB,4GB
-    tests/spill/compare_device_memory.py --sf 1 --limits 256MB -s memory_limit=1GB
+    tests/spill/compare_memory.py --sf 10 --limits 2GB,512MB,256MB
+    tests/spill/compare_memory.py --sf 1 --limits 128MB --ranks 3
+    tests/spill/compare_memory.py --sf 10 --device cuda --limits 1GB,4GB
 
-Prints the time of each query under each limit and the GPU memory that the process took at most, and every difference; then the exit status is 1."""
+The limit is memory_limit, or device_memory_limit with --device cuda. Prints the time of each query under each limit and the peak memory since
+the process started (of the first rank) or in use on the GPU, and every difference; then the exit status is 1."""
 
 import argparse
+import os
 import subprocess
 import sys
 import threading
@@ -17,6 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.support import duckdb_oracle  # noqa: E402
 from tests.support.pistachio_session import EngineDied, PistachioSession, StatementFailed  # noqa: E402
+from tests.tpch.tpch_queries import query_text  # noqa: E402
 from tools.tpch_data import ensure_tpch  # noqa: E402
 
 SUM_OF_GROUPS = "SELECT count(*) AS n, sum(c) AS s, min(t) AS low, max(t) AS high FROM"
@@ -41,7 +45,7 @@ QUERIES = {
 }
 
 
-class PeakMemory:
+class PeakOfGpu:
     """Polls the memory in use on the GPU. Other users of the GPU count as well."""
 
     def __init__(self):
@@ -67,33 +71,62 @@ class PeakMemory:
         self.thread.join()
 
 
+class PeakOfProcess:
+    def __init__(self, session):
+        self.session = session
+        self.peak = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.session.process:
+            status = Path(f"/proc/{self.session.process.pid}/status").read_text()
+            self.peak = next(int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmHWM"))
+
+
+def measure(session, sql, expected, peak):
+    """The query's seconds (None if it failed) and what is wrong."""
+    with peak:
+        try:
+            result = session.run(sql)
+        except (StatementFailed, EngineDied) as error:
+            return None, str(error)
+    return result.seconds, duckdb_oracle.difference(duckdb_oracle.parse_csv(result.csv), expected)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sf", default="1", help="scale factor")
-    parser.add_argument("--limits", default="256MB,0", help="of device_memory_limit, separated by commas; 0: the default")
-    parser.add_argument("--queries", help="names, separated by commas; all if left out")
-    parser.add_argument("--pistachio", type=Path, default=ROOT / "build/cuda/pistachio")
+    parser.add_argument("--limits", default="256MB", help="separated by commas; on a GPU 0 is the default limit")
+    parser.add_argument("--queries", help="names, separated by commas: q1 to q22 and others; all if left out")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--pistachio", type=Path, help="the program; the default is the release or CUDA build's")
     parser.add_argument("-s", "--settings", nargs="+", action="extend", default=[], metavar="name=value")
     arguments = parser.parse_args()
-    names = arguments.queries.split(",") if arguments.queries else list(QUERIES)
+    is_gpu = arguments.device == "cuda"
+    binary = arguments.pistachio or ROOT / "build" / ("cuda" if is_gpu else "release") / "pistachio"
+    known = {f"q{number}": query_text(number) for number in range(1, 23)} | QUERIES
+    names = arguments.queries.split(",") if arguments.queries else list(known)
+    if wrong := [name for name in names if name not in known]:
+        parser.error(f"--queries takes {', '.join(known)}, not '{wrong[0]}'")
     folder = ensure_tpch(arguments.sf)
-    judge = duckdb_oracle.connect(folder, threads=16)
+    judge = duckdb_oracle.connect(folder, threads=os.cpu_count())
     duckdb_oracle.speak_like_pistachio(judge)
-    expected = {name: duckdb_oracle.answer(judge, QUERIES[name]) for name in names}
+    expected = {name: duckdb_oracle.answer(judge, known[name]) for name in names}
+    judge.close()
     failures = 0
     for limit in arguments.limits.split(","):
-        options = [word for setting in ["device=cuda", f"device_memory_limit={limit}", *arguments.settings] for word in ("-s", setting)]
-        with PistachioSession(*options, folder=folder, binary=arguments.pistachio) as session:
+        settings = [f"device={arguments.device}", f"{'device_' if is_gpu else ''}memory_limit={limit}", *arguments.settings]
+        words = [word for setting in settings for word in ("-s", setting)]
+        with PistachioSession(*words, folder=folder, binary=binary, ranks=arguments.ranks if arguments.ranks > 1 else None) as session:
             for name in names:
-                with PeakMemory() as memory:
-                    try:
-                        result = session.run(QUERIES[name])
-                        problem = duckdb_oracle.difference(duckdb_oracle.parse_csv(result.csv), expected[name])
-                        text = f"{result.seconds * 1000:9.0f} ms"
-                    except (StatementFailed, EngineDied) as error:
-                        problem, text = str(error), "   FAILED"
+                peak = PeakOfGpu() if is_gpu else PeakOfProcess(session)
+                seconds, problem = measure(session, known[name], expected[name], peak)
                 failures += bool(problem)
-                print(f"{limit:>6} {name:24} {text}  GPU memory {memory.peak / 1e9:6.2f} GB{f'  DIFFERS: {problem}' if problem else ''}", flush=True)
+                text = "   FAILED" if seconds is None else f"{seconds * 1000:9.0f} ms"
+                print(f"{limit:>6} {name:24} {text}  {'GPU memory' if is_gpu else 'peak'} {peak.peak / 1e6:7.0f} MB{f'  {problem}' if problem else ''}", flush=True)
     return 1 if failures else 0
 
 
