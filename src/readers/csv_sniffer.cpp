@@ -6,6 +6,7 @@
 #include <cctype>
 #include <map>
 #include <set>
+#include <span>
 
 #include "base/error.h"
 #include "readers/csv_records.h"
@@ -310,9 +311,8 @@ std::vector<std::string> usable_names(std::vector<std::string> names) {
 
 size_t begin_of_text(const TextSample& sample, FileFormat wanted) {
   const std::string_view text = sample.text;
-  const std::string_view kind = kind_of_bytes({reinterpret_cast<const uint8_t*>(text.data()), std::min<size_t>(text.size(), 256)});
-  const bool is_text = kind.empty() || kind == "an empty file" || (kind.find("text") != std::string_view::npos && kind != "UTF-16 text");
-  if (!is_text) throw UserError(fmt::format("{} is {}, not {} in UTF-8", sample.path, kind, name_of(wanted)));
+  const std::span<const uint8_t> head(reinterpret_cast<const uint8_t*>(text.data()), std::min<size_t>(text.size(), 256));
+  if (!may_be_text(head)) throw UserError(fmt::format("{} is {}, not {} in UTF-8", sample.path, kind_of_bytes(head), name_of(wanted)));
   return text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
 }
 
