@@ -74,6 +74,7 @@ FILES = [
     ("all text", b"a,b\n1,2\n", "all_varchar = true"),
     ("padding", b"a,b,c\n1,2\n1,2,3\n", "null_padding = true"),
     ("comments", b"a,b\n1,2\n#3,4\n5,6\n", "comment = '#'"),
+    ("quotes in comments", b'a,b\n1,"x\n# y"\n' + b'# he said, "hi\n3,z\n5,"p\nq"\n# "\n' * 20, "comment = '#', header = true, delim = ',', quote = '\"'"),
     ("header as Parquet begins", b"PARENT,CHILD\n1,2\n", ""),
     ("header as ORC begins", b"ORCID,n\n0000-1,2\n", ""),
     ("header as bzip2 begins", b"BZh,GIF8\n1,2\n", ""),
