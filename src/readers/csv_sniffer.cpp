@@ -177,10 +177,16 @@ Candidate choose_dialect(const TextSample& sample, std::string_view text, const 
   return std::move(*best);
 }
 
+std::string folded_name(std::string name) {
+  for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return name;
+}
+
 class ColumnSniffer {
  public:
-  ColumnSniffer(const TextSample& sample, const ReadOptions& options, std::string_view text, Candidate chosen)
-      : sample_(sample), options_(options), text_(text), chosen_(std::move(chosen)) {}
+  ColumnSniffer(const TextSample& sample, const ReadOptions& options, const std::vector<std::string>& known_names, std::string_view text,
+                Candidate chosen)
+      : sample_(sample), options_(options), known_names_(known_names), text_(text), chosen_(std::move(chosen)) {}
 
   SniffedCsv sniff() {
     SniffedCsv result;
@@ -193,12 +199,14 @@ class ColumnSniffer {
     fields = std::max<size_t>(fields, 1);
     result.shapes.resize(fields);
     for (size_t i = first + 1; i < records.size(); ++i) add_shapes(records[i], result.shapes);
-    order_ = date_order(result.shapes);
+    order_ = date_order_of(result.shapes);
+    result.is_cut = !sample_.is_whole && records.size() <= first + 1;
     result.has_header =
-        header != nullptr && options_.header.value_or(options_.detects && is_header(*header, result.shapes, records.size() - first));
+        header != nullptr && options_.header.value_or(options_.detects && (repeats_known_names(*header) ||
+                                                                           is_header(*header, result.shapes, records.size() - first)));
     if (header != nullptr && !result.has_header) add_shapes(*header, result.shapes);
     result.dialect = chosen_.dialect;
-    result.dialect.date_order = date_order(result.shapes);
+    result.dialect.date_order = date_order_of(result.shapes);
     result.names = names(header, result.has_header, fields);
     const size_t begin = first + (result.has_header ? 1 : 0);
     result.first_byte = static_cast<int64_t>(begin < records.size() ? records[begin].begin : text_.size());
@@ -225,17 +233,6 @@ class ColumnSniffer {
     for (size_t i = 0; i < std::min(shapes.size(), record.fields.size()); ++i) {
       if (!is_null(record.fields[i], record.quoted[i])) shapes[i].add(record.fields[i]);
     }
-  }
-
-  // One order for all columns, so that 01/02/2020 is read as 13/02/2020 beside it.
-  DateOrder date_order(const std::vector<ValueShapes>& shapes) const {
-    auto all_may_have = [&](DateOrder order) {
-      return std::all_of(shapes.begin(), shapes.end(),
-                         [&](const ValueShapes& shape) { return !shape.needs_date_order() || shape.may_have(order); });
-    };
-    const bool has_other = std::any_of(shapes.begin(), shapes.end(), [](const ValueShapes& shape) { return shape.needs_date_order(); });
-    if (!has_other) return DateOrder::YearFirst;
-    return all_may_have(DateOrder::DayFirst) ? DateOrder::DayFirst : DateOrder::MonthFirst;
   }
 
   // The first record is a header if it cannot be a record of the others' types, or if all columns are text.
@@ -266,6 +263,13 @@ class ColumnSniffer {
     return true;
   }
 
+  bool repeats_known_names(const SampledRecord& first) const {
+    if (known_names_.empty()) return false;
+    const std::vector<std::string> names = usable_names(first.fields);
+    return std::equal(names.begin(), names.end(), known_names_.begin(), known_names_.end(),
+                      [](const std::string& left, const std::string& right) { return folded_name(left) == folded_name(right); });
+  }
+
   LogicalType type_of(size_t column, const ValueShapes& shapes) const {
     return options_.columns.empty() ? shapes.type(order_) : options_.columns[column].type;
   }
@@ -284,15 +288,11 @@ class ColumnSniffer {
 
   const TextSample& sample_;
   const ReadOptions& options_;
+  const std::vector<std::string>& known_names_;
   const std::string_view text_;
   const Candidate chosen_;
   DateOrder order_ = DateOrder::YearFirst;
 };
-
-std::string folded_name(std::string name) {
-  for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return name;
-}
 
 }  // namespace
 
@@ -316,7 +316,7 @@ size_t begin_of_text(const TextSample& sample, FileFormat wanted) {
   return text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
 }
 
-SniffedCsv sniff_csv(const TextSample& sample, const ReadOptions& options) {
+SniffedCsv sniff_csv(const TextSample& sample, const ReadOptions& options, const std::vector<std::string>& known_names) {
   size_t begin = begin_of_text(sample, FileFormat::Csv);
   const std::string_view all = sample.text;
   const bool has_newline = all.find('\n') != std::string_view::npos;
@@ -329,7 +329,7 @@ SniffedCsv sniff_csv(const TextSample& sample, const ReadOptions& options) {
   }
   const std::string_view text = all.substr(begin);
   Candidate chosen = choose_dialect(sample, text, options, line_end);
-  SniffedCsv result = ColumnSniffer(sample, options, text, std::move(chosen)).sniff();
+  SniffedCsv result = ColumnSniffer(sample, options, known_names, text, std::move(chosen)).sniff();
   result.first_byte += static_cast<int64_t>(begin);
   result.first_line = 1 + std::count(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(result.first_byte), line_end);
   return result;

@@ -44,8 +44,7 @@ std::string_view text_of_head(std::span<const uint8_t> head) {
 }
 
 bool has_text_bytes_only(std::span<const uint8_t> head) {
-  return std::all_of(head.begin(), head.end(),
-                     [](uint8_t byte) { return byte >= 0x20 || byte == '\n' || byte == '\r' || byte == '\t'; });
+  return std::all_of(head.begin(), head.end(), [](uint8_t byte) { return byte >= 0x20 || byte == '\n' || byte == '\r' || byte == '\t'; });
 }
 
 const KnownBeginning* known_beginning(std::string_view text) {

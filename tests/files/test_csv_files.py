@@ -199,6 +199,50 @@ class CsvFiles(unittest.TestCase):
         path = self.write("mdy.csv", b"d,e\n01/02/2020,02/13/2020\n")
         self.assertEqual(self.sessions["one rank"].run(f"FROM {literal(path)}").csv, "d,e\n2020-01-02,2020-02-13\n")
 
+    def test_one_order_of_dates_for_all_files(self):
+        self.write("o1.csv", b"d\n01/02/2020\n")
+        self.write("o2.csv", b"d\n02/13/2020\n")
+        for first, second in ((1, 2), (2, 1)):
+            sql = f"SELECT typeof(d) AS t, d FROM read_csv(['{self.folder.name}/o{first}.csv', '{self.folder.name}/o{second}.csv']) ORDER BY d"
+            for name, session in self.sessions.items():
+                with self.subTest(session=name, first=first):
+                    self.assertEqual(session.run(sql).csv, "t,d\nDATE,2020-01-02\nDATE,2020-02-13\n")
+
+    def test_the_first_file_tells_whether_there_are_headers(self):
+        folder = self.folder.name
+        self.write("h1.csv", b"a,1\nb,2\n")
+        self.write("h2.csv", b"c,\nd,\ne,\n")
+        self.compare(f"SELECT column0, column1 FROM read_csv(['{folder}/h1.csv', '{folder}/h2.csv'])")
+        self.write("h3.csv", b"a,1\nx,2\n")  # a header over numbers: its second name is one
+        self.write("h4.csv", b"a,1\ny,3\n")
+        self.compare(f"SELECT * FROM read_csv(['{folder}/h3.csv', '{folder}/h4.csv'], header = true)")
+        self.write("h5.csv", b"n,t\n1,x\n")
+        self.write("h6.csv", b"n,t\n")
+        # DuckDB takes the header of a file without rows for a row.
+        for session in self.sessions.values():
+            self.assertEqual(session.run(f"SELECT * FROM read_csv(['{folder}/h5.csv', '{folder}/h6.csv'])").csv, "n,t\n1,x\n")
+
+    def test_empty_files_of_a_list(self):
+        folder = self.folder.name
+        self.write("e1.csv", b"a,b\n1,x\n")
+        self.write("e2.csv", b"")
+        self.write("e3.csv", b"a,b\n2,y\n")
+        for files in ("132", "123", "231"):
+            paths = ", ".join(f"'{folder}/e{number}.csv'" for number in files)
+            for name, session in self.sessions.items():
+                with self.subTest(session=name, files=files):
+                    self.assertEqual(session.run(f"SELECT * FROM read_csv([{paths}]) ORDER BY a").csv, "a,b\n1,x\n2,y\n")
+
+    def test_long_records_of_later_files(self):
+        folder = self.folder.name
+        names = ",".join(f"a column with a long name {i}" for i in range(4000)).encode()
+        self.write("w1.csv", names + b"\n" + b",".join([b"1"] * 4000) + b"\n")
+        self.write("w2.csv", names + b"\n" + b",".join([b"2"] * 4000) + b"\n")
+        self.compare(f'SELECT "a column with a long name 0" AS a, "a column with a long name 3999" AS b FROM read_csv([\'{folder}/w1.csv\', \'{folder}/w2.csv\'])')
+        self.write("w3.csv", b"a,b\n1,x\n")
+        self.write("w4.csv", b'a,b\n2,"' + b"y,\n" * 60_000 + b'"\n')
+        self.compare(f"SELECT a, length(b) AS n FROM read_csv(['{folder}/w3.csv', '{folder}/w4.csv'])")
+
     def test_ignored_errors_are_counted(self):
         path = self.write("bad.csv", b"a,b\n1,2\nx,3\n4\n5,6\n7,8,9\n")
         for session in self.sessions.values():
