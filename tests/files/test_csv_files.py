@@ -288,6 +288,13 @@ class CsvFiles(unittest.TestCase):
             problem = duckdb_oracle.difference(duckdb_oracle.parse_csv(session.run(sql).csv), expected)
         self.assertFalse(problem, problem)
 
+    def test_unclosed_quotes_in_little_memory_are_located(self):
+        path = self.write("unclosed.csv", b'a,b\n1,x\n2,"y\n' + b"3,z\n" * 10_000_000)
+        options = "header = true, delim = ',', quote = '\"', escape = '\"', columns = {'a': 'INT', 'b': 'VARCHAR'}"
+        with PistachioSession("-s", "memory_limit=32MB", "-s", "threads=2") as session:
+            with self.assertRaisesRegex(StatementFailed, r"unclosed.csv, line 3: a record is longer than \d+ KiB; perhaps a quote is not closed; out of memory"):
+                session.run(f"SELECT count(*) FROM read_csv({literal(path)}, {options})")
+
     def test_partition_folders(self):
         for key in (1, 2):
             inner = Path(self.folder.name) / "p" / f"key={key}"
