@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -38,11 +39,13 @@ struct Candidate {
   std::vector<SampledRecord> records;
 };
 
-std::vector<SampledRecord> read_sample_records(const TextDialect& dialect, std::string_view text, bool is_whole, size_t most,
-                                               bool& is_broken) {
-  std::vector<SampledRecord> records;
+// Passes the records at the beginning of a text to `take`, at most so many; returns whether quotes are broken.
+template <typename Take>
+bool visit_sample_records(const TextDialect& dialect, std::string_view text, bool is_whole, size_t most, const Take& take) {
+  bool is_broken = false;
+  size_t taken = 0;
   size_t at = 0;
-  while (at < text.size() && records.size() < most) {
+  while (at < text.size() && taken < most) {
     if (dialect.comment != 0 && text[at] == dialect.comment) {
       const size_t stop = text.find(dialect.line_end, at);
       at = stop == std::string_view::npos ? text.size() : stop + 1;
@@ -51,12 +54,20 @@ std::vector<SampledRecord> read_sample_records(const TextDialect& dialect, std::
     CsvRecordText record;
     const size_t length = read_csv_record(dialect, text.substr(at), record);
     // The last one may be cut.
-    if (at + length == text.size() && !is_whole && !records.empty()) break;
+    if (at + length == text.size() && !is_whole && taken > 0) break;
     is_broken = is_broken || record.is_broken;
-    if (!record.is_blank) records.push_back({at, std::move(record.fields), std::move(record.quoted)});
+    if (!record.is_blank) {
+      take(SampledRecord{at, std::move(record.fields), std::move(record.quoted)});
+      ++taken;
+    }
     at += length;
   }
-  return records;
+  return is_broken;
+}
+
+void read_sample_records(Candidate& candidate, const TextSample& sample, std::string_view text) {
+  candidate.is_broken = visit_sample_records(candidate.dialect, text, sample.is_whole, kDialectRecords,
+                                             [&](SampledRecord record) { candidate.records.push_back(std::move(record)); });
 }
 
 void count_fields(Candidate& candidate, size_t wanted_fields, bool pads_nulls) {
@@ -156,7 +167,7 @@ Candidate choose_dialect(const TextSample& sample, std::string_view text, const 
   std::optional<Candidate> best;
   for (const TextDialect& dialect : possible_dialects(options, text, line_end)) {
     Candidate candidate{.dialect = dialect, .records = {}};
-    candidate.records = read_sample_records(dialect, text, sample.is_whole, kDialectRecords, candidate.is_broken);
+    read_sample_records(candidate, sample, text);
     count_fields(candidate, wanted, options.pads_nulls);
     // Another quote than the first one must be used to be believed.
     const bool is_usual = dialect.quote == '"' || options.quote;
@@ -169,7 +180,7 @@ Candidate choose_dialect(const TextSample& sample, std::string_view text, const 
       Candidate candidate{.dialect = best->dialect, .records = {}};
       candidate.dialect.delimiter = delimiter;
       candidate.dialect.quote = candidate.dialect.escape = 0;
-      candidate.records = read_sample_records(candidate.dialect, text, sample.is_whole, kDialectRecords, candidate.is_broken);
+      read_sample_records(candidate, sample, text);
       count_fields(candidate, wanted, options.pads_nulls);
       if (candidate.is_regular && rank_of(candidate, options) > rank_of(*best, options)) best = std::move(candidate);
     }
@@ -191,33 +202,40 @@ class ColumnSniffer {
   SniffedCsv sniff() {
     SniffedCsv result;
     const size_t most = options_.sample_rows > 50'000'000 ? SIZE_MAX : static_cast<size_t>(options_.sample_rows) + chosen_.preamble + 1;
-    bool is_broken = false;
-    std::vector<SampledRecord> records = read_sample_records(chosen_.dialect, text_, sample_.is_whole, most, is_broken);
-    const size_t first = std::min(chosen_.preamble, records.size());
-    const SampledRecord* header = first < records.size() ? &records[first] : nullptr;
-    size_t fields = options_.columns.empty() ? chosen_.fields : options_.columns.size();
-    fields = std::max<size_t>(fields, 1);
+    const size_t fields = std::max<size_t>(options_.columns.empty() ? chosen_.fields : options_.columns.size(), 1);
     result.shapes.resize(fields);
-    for (size_t i = first + 1; i < records.size(); ++i) add_shapes(records[i], result.shapes);
+    // A sample may be a whole file: of its records, only the header is kept.
+    std::optional<SampledRecord> header;
+    size_t records = 0;  // behind the preamble
+    size_t second_begin = text_.size();
+    size_t last_begin = 0;
+    size_t number = 0;
+    visit_sample_records(chosen_.dialect, text_, sample_.is_whole, most, [&](SampledRecord record) {
+      last_begin = record.begin;
+      if (number++ < chosen_.preamble) return;
+      if (++records == 2) second_begin = record.begin;
+      if (records > 1) {
+        add_shapes(record, result.shapes);
+      } else {
+        header = std::move(record);
+      }
+    });
     order_ = date_order_of(result.shapes);
-    result.is_cut = !sample_.is_whole && records.size() <= first + 1;
-    result.has_header =
-        header != nullptr && options_.header.value_or(options_.detects && (repeats_known_names(*header) ||
-                                                                           is_header(*header, result.shapes, records.size() - first)));
-    if (header != nullptr && !result.has_header) add_shapes(*header, result.shapes);
+    result.is_cut = !sample_.is_whole && records <= 1;
+    result.has_header = header && options_.header.value_or(options_.detects &&
+                                                           (repeats_known_names(*header) || is_header(*header, result.shapes, records)));
+    if (header && !result.has_header) add_shapes(*header, result.shapes);
     result.dialect = chosen_.dialect;
     result.dialect.date_order = date_order_of(result.shapes);
     result.names = names(header, result.has_header, fields);
-    const size_t begin = first + (result.has_header ? 1 : 0);
-    result.first_byte = static_cast<int64_t>(begin < records.size() ? records[begin].begin : text_.size());
-    if (header != nullptr && begin >= records.size() && !sample_.is_whole) {
+    result.first_byte = static_cast<int64_t>(header && !result.has_header ? header->begin : second_begin);
+    if (result.has_header && records == 1 && !sample_.is_whole) {
       CsvRecordText skipped;
       result.first_byte = static_cast<int64_t>(header->begin + read_csv_record(chosen_.dialect, text_.substr(header->begin), skipped));
     }
-    result.records = static_cast<int64_t>(records.size() - std::min(begin, records.size()));
-    result.bytes = static_cast<int64_t>(text_.size()) - result.first_byte;
-    if (!records.empty() && !sample_.is_whole)
-      result.bytes = std::max<int64_t>(0, static_cast<int64_t>(records.back().begin) - result.first_byte);
+    result.records = static_cast<int64_t>(records - (result.has_header ? 1 : 0));
+    const size_t end = number > 0 && !sample_.is_whole ? last_begin : text_.size();
+    result.bytes = std::max<int64_t>(0, static_cast<int64_t>(end) - result.first_byte);
     return result;
   }
 
@@ -274,9 +292,9 @@ class ColumnSniffer {
     return options_.columns.empty() ? shapes.type(order_) : options_.columns[column].type;
   }
 
-  std::vector<std::string> names(const SampledRecord* header, bool has_header, size_t fields) const {
+  std::vector<std::string> names(const std::optional<SampledRecord>& header, bool has_header, size_t fields) const {
     std::vector<std::string> names(fields);
-    if (header != nullptr && has_header) {
+    if (header && has_header) {
       for (size_t i = 0; i < std::min(fields, header->fields.size()); ++i) names[i] = header->fields[i];
     }
     if (options_.names.size() > fields)

@@ -295,6 +295,12 @@ class CsvFiles(unittest.TestCase):
             with self.assertRaisesRegex(StatementFailed, r"unclosed.csv, line 3: a record is longer than \d+ KiB; perhaps a quote is not closed; out of memory"):
                 session.run(f"SELECT count(*) FROM read_csv({literal(path)}, {options})")
 
+    def test_whole_files_as_samples(self):
+        path = self.write("sampled.csv", b"a,b\n" + b"".join(b"%d,%d\n" % (i, i) for i in range(100_000)) + b"x,7\n")
+        self.compare(f"SELECT a, b FROM read_csv({literal(path)}, sample_size = -1) WHERE b < 10")
+        largest = 2**63 - 2
+        self.assertEqual(self.sessions["one rank"].run(f"SELECT max(b) AS b FROM read_csv({literal(path)}, sample_size = {largest})").csv, "b\n99999\n")
+
     def test_partition_folders(self):
         for key in (1, 2):
             inner = Path(self.folder.name) / "p" / f"key={key}"
