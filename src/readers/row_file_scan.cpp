@@ -293,7 +293,11 @@ Chunk RowFileScan::batch_columns(const RecordBlock& block) const {
       continue;
     }
     const auto place = std::lower_bound(fields.begin(), fields.end(), static_cast<int>(source)) - fields.begin();
-    made.push_back(column_of_arrow(*block.batch->column(static_cast<int>(place)), described.type));
+    try {
+      made.push_back(column_of_arrow(*block.batch->column(static_cast<int>(place)), described.type));
+    } catch (const UserError& error) {
+      throw DataError(error.message(), {.file = block.file->path, .column = described.name});
+    }
   }
   return Chunk(std::move(made), block.batch->num_rows());
 }
