@@ -43,7 +43,7 @@ Column copied(const arrow::Array& array, LogicalType type) {
 
 int64_t scaled(int64_t value, int64_t factor, const char* what) {
   int64_t product = 0;
-  if (__builtin_mul_overflow(value, factor, &product)) throw UserError(fmt::format("a {} of an Arrow file is out of range", what));
+  if (__builtin_mul_overflow(value, factor, &product)) throw UserError(fmt::format("a {} is out of range", what));
   return product;
 }
 
@@ -130,7 +130,7 @@ Column dictionary_column(const arrow::Array& array, LogicalType type) {
   for (int64_t row = 0; row < array.length(); ++row) {
     if (coded.IsNull(row)) continue;
     const int64_t code = coded.GetValueIndex(row);
-    if (code < 0 || code >= coded.dictionary()->length()) throw UserError("an Arrow file has a code without a dictionary entry");
+    if (code < 0 || code >= coded.dictionary()->length()) throw UserError("a code has no dictionary entry");
     data[row] = static_cast<int32_t>(code);
   }
   Column entries = column_of_arrow(*coded.dictionary(), type);

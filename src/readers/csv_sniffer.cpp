@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 
 #include "base/error.h"
 #include "readers/csv_records.h"
@@ -37,11 +39,13 @@ struct Candidate {
   std::vector<SampledRecord> records;
 };
 
-std::vector<SampledRecord> read_sample_records(const TextDialect& dialect, std::string_view text, bool is_whole, size_t most,
-                                               bool& is_broken) {
-  std::vector<SampledRecord> records;
+// Passes the records at the beginning of a text to `take`, at most so many; returns whether quotes are broken.
+template <typename Take>
+bool visit_sample_records(const TextDialect& dialect, std::string_view text, bool is_whole, size_t most, const Take& take) {
+  bool is_broken = false;
+  size_t taken = 0;
   size_t at = 0;
-  while (at < text.size() && records.size() < most) {
+  while (at < text.size() && taken < most) {
     if (dialect.comment != 0 && text[at] == dialect.comment) {
       const size_t stop = text.find(dialect.line_end, at);
       at = stop == std::string_view::npos ? text.size() : stop + 1;
@@ -50,12 +54,20 @@ std::vector<SampledRecord> read_sample_records(const TextDialect& dialect, std::
     CsvRecordText record;
     const size_t length = read_csv_record(dialect, text.substr(at), record);
     // The last one may be cut.
-    if (at + length == text.size() && !is_whole && !records.empty()) break;
+    if (at + length == text.size() && !is_whole && taken > 0) break;
     is_broken = is_broken || record.is_broken;
-    if (!record.is_blank) records.push_back({at, std::move(record.fields), std::move(record.quoted)});
+    if (!record.is_blank) {
+      take(SampledRecord{at, std::move(record.fields), std::move(record.quoted)});
+      ++taken;
+    }
     at += length;
   }
-  return records;
+  return is_broken;
+}
+
+void read_sample_records(Candidate& candidate, const TextSample& sample, std::string_view text) {
+  candidate.is_broken = visit_sample_records(candidate.dialect, text, sample.is_whole, kDialectRecords,
+                                             [&](SampledRecord record) { candidate.records.push_back(std::move(record)); });
 }
 
 void count_fields(Candidate& candidate, size_t wanted_fields, bool pads_nulls) {
@@ -155,7 +167,7 @@ Candidate choose_dialect(const TextSample& sample, std::string_view text, const 
   std::optional<Candidate> best;
   for (const TextDialect& dialect : possible_dialects(options, text, line_end)) {
     Candidate candidate{.dialect = dialect, .records = {}};
-    candidate.records = read_sample_records(dialect, text, sample.is_whole, kDialectRecords, candidate.is_broken);
+    read_sample_records(candidate, sample, text);
     count_fields(candidate, wanted, options.pads_nulls);
     // Another quote than the first one must be used to be believed.
     const bool is_usual = dialect.quote == '"' || options.quote;
@@ -168,7 +180,7 @@ Candidate choose_dialect(const TextSample& sample, std::string_view text, const 
       Candidate candidate{.dialect = best->dialect, .records = {}};
       candidate.dialect.delimiter = delimiter;
       candidate.dialect.quote = candidate.dialect.escape = 0;
-      candidate.records = read_sample_records(candidate.dialect, text, sample.is_whole, kDialectRecords, candidate.is_broken);
+      read_sample_records(candidate, sample, text);
       count_fields(candidate, wanted, options.pads_nulls);
       if (candidate.is_regular && rank_of(candidate, options) > rank_of(*best, options)) best = std::move(candidate);
     }
@@ -176,39 +188,54 @@ Candidate choose_dialect(const TextSample& sample, std::string_view text, const 
   return std::move(*best);
 }
 
+std::string folded_name(std::string name) {
+  for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return name;
+}
+
 class ColumnSniffer {
  public:
-  ColumnSniffer(const TextSample& sample, const ReadOptions& options, std::string_view text, Candidate chosen)
-      : sample_(sample), options_(options), text_(text), chosen_(std::move(chosen)) {}
+  ColumnSniffer(const TextSample& sample, const ReadOptions& options, const std::vector<std::string>& known_names, std::string_view text,
+                Candidate chosen)
+      : sample_(sample), options_(options), known_names_(known_names), text_(text), chosen_(std::move(chosen)) {}
 
   SniffedCsv sniff() {
     SniffedCsv result;
     const size_t most = options_.sample_rows > 50'000'000 ? SIZE_MAX : static_cast<size_t>(options_.sample_rows) + chosen_.preamble + 1;
-    bool is_broken = false;
-    std::vector<SampledRecord> records = read_sample_records(chosen_.dialect, text_, sample_.is_whole, most, is_broken);
-    const size_t first = std::min(chosen_.preamble, records.size());
-    const SampledRecord* header = first < records.size() ? &records[first] : nullptr;
-    size_t fields = options_.columns.empty() ? chosen_.fields : options_.columns.size();
-    fields = std::max<size_t>(fields, 1);
+    const size_t fields = std::max<size_t>(options_.columns.empty() ? chosen_.fields : options_.columns.size(), 1);
     result.shapes.resize(fields);
-    for (size_t i = first + 1; i < records.size(); ++i) add_shapes(records[i], result.shapes);
-    order_ = date_order(result.shapes);
-    result.has_header =
-        header != nullptr && options_.header.value_or(options_.detects && is_header(*header, result.shapes, records.size() - first));
-    if (header != nullptr && !result.has_header) add_shapes(*header, result.shapes);
+    // A sample may be a whole file: of its records, only the header is kept.
+    std::optional<SampledRecord> header;
+    size_t records = 0;  // behind the preamble
+    size_t second_begin = text_.size();
+    size_t last_begin = 0;
+    size_t number = 0;
+    visit_sample_records(chosen_.dialect, text_, sample_.is_whole, most, [&](SampledRecord record) {
+      last_begin = record.begin;
+      if (number++ < chosen_.preamble) return;
+      if (++records == 2) second_begin = record.begin;
+      if (records > 1) {
+        add_shapes(record, result.shapes);
+      } else {
+        header = std::move(record);
+      }
+    });
+    order_ = date_order_of(result.shapes);
+    result.is_cut = !sample_.is_whole && records <= 1;
+    result.has_header = header && options_.header.value_or(options_.detects &&
+                                                           (repeats_known_names(*header) || is_header(*header, result.shapes, records)));
+    if (header && !result.has_header) add_shapes(*header, result.shapes);
     result.dialect = chosen_.dialect;
-    result.dialect.date_order = date_order(result.shapes);
+    result.dialect.date_order = date_order_of(result.shapes);
     result.names = names(header, result.has_header, fields);
-    const size_t begin = first + (result.has_header ? 1 : 0);
-    result.first_byte = static_cast<int64_t>(begin < records.size() ? records[begin].begin : text_.size());
-    if (header != nullptr && begin >= records.size() && !sample_.is_whole) {
+    result.first_byte = static_cast<int64_t>(header && !result.has_header ? header->begin : second_begin);
+    if (result.has_header && records == 1 && !sample_.is_whole) {
       CsvRecordText skipped;
       result.first_byte = static_cast<int64_t>(header->begin + read_csv_record(chosen_.dialect, text_.substr(header->begin), skipped));
     }
-    result.records = static_cast<int64_t>(records.size() - std::min(begin, records.size()));
-    result.bytes = static_cast<int64_t>(text_.size()) - result.first_byte;
-    if (!records.empty() && !sample_.is_whole)
-      result.bytes = std::max<int64_t>(0, static_cast<int64_t>(records.back().begin) - result.first_byte);
+    result.records = static_cast<int64_t>(records - (result.has_header ? 1 : 0));
+    const size_t end = number > 0 && !sample_.is_whole ? last_begin : text_.size();
+    result.bytes = std::max<int64_t>(0, static_cast<int64_t>(end) - result.first_byte);
     return result;
   }
 
@@ -224,17 +251,6 @@ class ColumnSniffer {
     for (size_t i = 0; i < std::min(shapes.size(), record.fields.size()); ++i) {
       if (!is_null(record.fields[i], record.quoted[i])) shapes[i].add(record.fields[i]);
     }
-  }
-
-  // One order for all columns, so that 01/02/2020 is read as 13/02/2020 beside it.
-  DateOrder date_order(const std::vector<ValueShapes>& shapes) const {
-    auto all_may_have = [&](DateOrder order) {
-      return std::all_of(shapes.begin(), shapes.end(),
-                         [&](const ValueShapes& shape) { return !shape.needs_date_order() || shape.may_have(order); });
-    };
-    const bool has_other = std::any_of(shapes.begin(), shapes.end(), [](const ValueShapes& shape) { return shape.needs_date_order(); });
-    if (!has_other) return DateOrder::YearFirst;
-    return all_may_have(DateOrder::DayFirst) ? DateOrder::DayFirst : DateOrder::MonthFirst;
   }
 
   // The first record is a header if it cannot be a record of the others' types, or if all columns are text.
@@ -265,13 +281,20 @@ class ColumnSniffer {
     return true;
   }
 
+  bool repeats_known_names(const SampledRecord& first) const {
+    if (known_names_.empty()) return false;
+    const std::vector<std::string> names = usable_names(first.fields);
+    return std::equal(names.begin(), names.end(), known_names_.begin(), known_names_.end(),
+                      [](const std::string& left, const std::string& right) { return folded_name(left) == folded_name(right); });
+  }
+
   LogicalType type_of(size_t column, const ValueShapes& shapes) const {
     return options_.columns.empty() ? shapes.type(order_) : options_.columns[column].type;
   }
 
-  std::vector<std::string> names(const SampledRecord* header, bool has_header, size_t fields) const {
+  std::vector<std::string> names(const std::optional<SampledRecord>& header, bool has_header, size_t fields) const {
     std::vector<std::string> names(fields);
-    if (header != nullptr && has_header) {
+    if (header && has_header) {
       for (size_t i = 0; i < std::min(fields, header->fields.size()); ++i) names[i] = header->fields[i];
     }
     if (options_.names.size() > fields)
@@ -283,15 +306,11 @@ class ColumnSniffer {
 
   const TextSample& sample_;
   const ReadOptions& options_;
+  const std::vector<std::string>& known_names_;
   const std::string_view text_;
   const Candidate chosen_;
   DateOrder order_ = DateOrder::YearFirst;
 };
-
-std::string folded_name(std::string name) {
-  for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return name;
-}
 
 }  // namespace
 
@@ -310,13 +329,12 @@ std::vector<std::string> usable_names(std::vector<std::string> names) {
 
 size_t begin_of_text(const TextSample& sample, FileFormat wanted) {
   const std::string_view text = sample.text;
-  const std::string_view kind = kind_of_bytes({reinterpret_cast<const uint8_t*>(text.data()), std::min<size_t>(text.size(), 256)});
-  const bool is_text = kind.empty() || kind == "an empty file" || (kind.find("text") != std::string_view::npos && kind != "UTF-16 text");
-  if (!is_text) throw UserError(fmt::format("{} is {}, not {} in UTF-8", sample.path, kind, name_of(wanted)));
+  const std::span<const uint8_t> head(reinterpret_cast<const uint8_t*>(text.data()), std::min<size_t>(text.size(), 256));
+  if (!may_be_text(head)) throw UserError(fmt::format("{} is {}, not {} in UTF-8", sample.path, kind_of_bytes(head), name_of(wanted)));
   return text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
 }
 
-SniffedCsv sniff_csv(const TextSample& sample, const ReadOptions& options) {
+SniffedCsv sniff_csv(const TextSample& sample, const ReadOptions& options, const std::vector<std::string>& known_names) {
   size_t begin = begin_of_text(sample, FileFormat::Csv);
   const std::string_view all = sample.text;
   const bool has_newline = all.find('\n') != std::string_view::npos;
@@ -329,7 +347,7 @@ SniffedCsv sniff_csv(const TextSample& sample, const ReadOptions& options) {
   }
   const std::string_view text = all.substr(begin);
   Candidate chosen = choose_dialect(sample, text, options, line_end);
-  SniffedCsv result = ColumnSniffer(sample, options, text, std::move(chosen)).sniff();
+  SniffedCsv result = ColumnSniffer(sample, options, known_names, text, std::move(chosen)).sniff();
   result.first_byte += static_cast<int64_t>(begin);
   result.first_line = 1 + std::count(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(result.first_byte), line_end);
   return result;

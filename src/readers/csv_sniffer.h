@@ -27,10 +27,12 @@ struct SniffedCsv {
   std::vector<ValueShapes> shapes;  // of each column
   int64_t records = 0;              // in the sample
   int64_t bytes = 0;                // that they take
+  bool is_cut = false;              // the sample ends within the header or the first record: a longer one tells more
 };
 
-// Throws UserError if the file is no CSV, or contradicts the options.
-SniffedCsv sniff_csv(const TextSample& sample, const ReadOptions& options);
+// `known_names`: of the files before. A first record that repeats them is the header. Throws UserError if the file is no CSV, or
+// contradicts the options.
+SniffedCsv sniff_csv(const TextSample& sample, const ReadOptions& options, const std::vector<std::string>& known_names = {});
 
 // Where the text begins behind a byte order mark. Throws UserError if it is UTF-16, or another format.
 size_t begin_of_text(const TextSample& sample, FileFormat wanted);

@@ -11,6 +11,42 @@ const char* find_byte(const char* at, const char* end, char byte) {
   return found == nullptr ? end : static_cast<const char*>(found);
 }
 
+// Behind the record that begins at `begin`; null if it is not whole.
+const char* end_of_record(const TextDialect& dialect, const char* begin, const char* end) {
+  const char* line = find_byte(begin, end, dialect.line_end);
+  const char* quote = dialect.quote == 0 ? line : find_byte(begin, line, dialect.quote);
+  while (quote != line) {
+    const char* from = quote + 1;
+    if (opens_quotes(dialect, begin, quote)) {
+      bool is_escaped = false;
+      const char* closing = find_closing_quote(dialect, from, end, is_escaped);
+      if (closing == end) return nullptr;
+      from = closing + 1;
+      line = find_byte(from, end, dialect.line_end);
+    }
+    quote = find_byte(from, line, dialect.quote);
+  }
+  return line == end ? nullptr : line + 1;
+}
+
+// Quotes in comments open nothing, and only where a record begins is a comment known: one record after the other.
+size_t end_of_commented_records(const TextDialect& dialect, std::string_view text) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    const char* next = nullptr;
+    if (*at == dialect.comment) {
+      const char* line = find_byte(at, end, dialect.line_end);
+      next = line == end ? nullptr : line + 1;
+    } else {
+      next = end_of_record(dialect, at, end);
+    }
+    if (next == nullptr) break;
+    at = next;
+  }
+  return static_cast<size_t>(at - text.data());
+}
+
 }  // namespace
 
 bool opens_quotes(const TextDialect& dialect, const char* begin, const char* place) {
@@ -44,6 +80,7 @@ const char* find_closing_quote(const TextDialect& dialect, const char* at, const
 }
 
 size_t end_of_csv_records(const TextDialect& dialect, std::string_view text) {
+  if (dialect.comment != 0) return end_of_commented_records(dialect, text);
   const char* const begin = text.data();
   const char* const end = begin + text.size();
   const char* after_last = begin;  // the end of the last record found

@@ -1,5 +1,6 @@
 // Finds where records end in CSV text that arrives in pieces, so that lanes can parse blocks of whole records without the text before them.
-// Follows quotes as csv_records does: a quote opens at the beginning of a field only. One task at a time.
+// Follows quotes as csv_records does: a quote opens at the beginning of a field only, and
+// not in a comment. One task at a time.
 #pragma once
 
 #include <cstddef>

@@ -96,7 +96,10 @@ std::string_view trimmed_blanks(std::string_view text) {
 template <typename Integer>
 bool read_integer(std::string_view text, Integer& value) {
   text = trimmed_blanks(text);
-  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  if (!text.empty() && text.front() == '+') {
+    text.remove_prefix(1);
+    if (!text.empty() && text.front() == '-') return false;
+  }
   const char* end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, value);
   return parsed.ec == std::errc() && parsed.ptr == end;
@@ -231,8 +234,7 @@ bool read_timestamp(LogicalType type, std::string_view text, DateOrder order, in
     return true;
   }
   if (int64_t days = 0; !moment && read_date(text, order, days)) {
-    micros = days * kDayMicros;
-    return true;
+    return !__builtin_mul_overflow(days, kDayMicros, &micros);
   }
   const std::optional<ScalarValue> parsed = read_value(type, text);
   if (parsed) micros = static_cast<int64_t>(parsed->integer);

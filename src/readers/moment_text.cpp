@@ -122,12 +122,15 @@ std::optional<TimestampText> read_timestamp_text(std::string_view text, DateOrde
   if (!days || (!cursor.take('T') && !cursor.take(' '))) return std::nullopt;
   const auto time = take_time(cursor);
   if (!time) return std::nullopt;
-  TimestampText found{*days * kDayMicros + *time, false};
-  if (cursor.is_at_end()) return found;
+  // Years of six digits are beyond what microseconds can count.
+  int64_t micros = 0;
+  if (__builtin_mul_overflow(*days, kDayMicros, &micros) || __builtin_add_overflow(micros, *time, &micros)) return std::nullopt;
+  if (cursor.is_at_end()) return TimestampText{micros, false};
   cursor.take(' ');
   const auto zone = take_zone(cursor);
   if (!zone || !cursor.is_at_end()) return std::nullopt;
-  return TimestampText{found.micros - *zone, true};
+  if (__builtin_sub_overflow(micros, *zone, &micros)) return std::nullopt;
+  return TimestampText{micros, true};
 }
 
 }  // namespace pistachio

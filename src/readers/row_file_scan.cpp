@@ -137,6 +137,11 @@ class BlockCutter {
     }
     return static_cast<int64_t>(length);
   }
+  // For a record that is carried over and does not fit into memory.
+  [[noreturn]] void refuse_long_record(const OutOfMemory& error) const {
+    throw OutOfMemory(fmt::format("{}, line {}: a record is longer than {} KiB; perhaps a quote is not closed; {}", file_.path, line_,
+                                  carried() >> 10, error.message()));
+  }
   // The line where the block begins; moves on behind it.
   int64_t count_lines(std::string_view block) {
     const int64_t first = line_;
@@ -211,8 +216,16 @@ Task<void> RowFileScan::read_file(size_t number) {
   for (int64_t block = 0; !is_at_end && !stopped_; ++block) {
     const int64_t capacity = cutter.carried() + std::max(block_bytes_, cutter.carried());
     Task<Reservation> reserving = storage_.memory.reserve(block_memory() + 2 * (capacity - block_bytes_), ReservationKind::Transient);
-    auto memory = std::make_shared<const Reservation>(co_await reserving);
-    at::Tensor bytes = at::empty({capacity}, at::kByte);
+    std::shared_ptr<const Reservation> memory;
+    at::Tensor bytes;
+    try {
+      Reservation reserved = co_await reserving;
+      memory = std::make_shared<const Reservation>(std::move(reserved));
+      bytes = at::empty({capacity}, at::kByte);
+    } catch (const OutOfMemory& error) {
+      if (cutter.carried() <= block_bytes_) throw;
+      cutter.refuse_long_record(error);
+    }
     uint8_t* data = bytes.mutable_data_ptr<uint8_t>();
     cutter.put_carry(data);
     const std::span<uint8_t> target(data + cutter.carried(), static_cast<size_t>(capacity - cutter.carried()));
@@ -280,7 +293,11 @@ Chunk RowFileScan::batch_columns(const RecordBlock& block) const {
       continue;
     }
     const auto place = std::lower_bound(fields.begin(), fields.end(), static_cast<int>(source)) - fields.begin();
-    made.push_back(column_of_arrow(*block.batch->column(static_cast<int>(place)), described.type));
+    try {
+      made.push_back(column_of_arrow(*block.batch->column(static_cast<int>(place)), described.type));
+    } catch (const UserError& error) {
+      throw DataError(error.message(), {.file = block.file->path, .column = described.name});
+    }
   }
   return Chunk(std::move(made), block.batch->num_rows());
 }

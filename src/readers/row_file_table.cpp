@@ -30,6 +30,7 @@ constexpr size_t kConcurrentSamples = 16;
 
 struct OpenedSample {
   TextSample sample;
+  std::optional<Reservation> memory = std::nullopt;  // of a long sample
   int64_t size = 0;
   FileCompression compression = FileCompression::None;
 };
@@ -39,8 +40,34 @@ bool same_letters(std::string_view left, std::string_view right) {
                     [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
 }
 
+// What a sample must have, unless the file ends before.
+struct SampleNeed {
+  int64_t bytes = 0;
+  int64_t rows = 0;
+  int64_t most_bytes = kLongestSample;
+  int64_t most_unreserved = kLongestSample;
+};
+
+SampleNeed sample_need(bool is_first, FileFormat format, const ReadOptions& options) {
+  SampleNeed need;
+  if (is_first) {
+    need = {.bytes = kFirstSample, .rows = options.sample_rows};
+  } else {
+    // Several are read at the same time.
+    need = {.bytes = kOtherSample, .rows = 0, .most_bytes = kLongestSample, .most_unreserved = kFirstSample};
+    if (format != FileFormat::Csv) need.most_bytes = kOtherSample;
+  }
+  if (options.sample_rows == INT64_MAX) need.rows = need.most_bytes = INT64_MAX;
+  return need;
+}
+
+int64_t count_lines(std::string_view text) {
+  const int64_t newlines = std::count(text.begin(), text.end(), '\n');
+  return newlines > 0 ? newlines : std::count(text.begin(), text.end(), '\r');
+}
+
 // Reads until the sample has enough lines for the rows wanted, or the file ends.
-Task<OpenedSample> read_sample(StorageContext& storage, std::string path, ReadOptions options, bool is_first) {
+Task<OpenedSample> read_sample(StorageContext& storage, std::string path, ReadOptions options, SampleNeed need) {
   Task<std::shared_ptr<DataFile>> opening = open_data_file(storage, path);
   std::shared_ptr<DataFile> file = co_await opening;
   OpenedSample opened;
@@ -54,15 +81,12 @@ Task<OpenedSample> read_sample(StorageContext& storage, std::string path, ReadOp
     head.resize(static_cast<size_t>(co_await reading));
     opened.compression = compression_of_bytes(head);
   }
-  const bool takes_all = options.sample_rows == INT64_MAX;
-  const int64_t most = takes_all ? INT64_MAX : is_first ? kLongestSample : kOtherSample;
   TextSource source(storage, file, opened.compression, /*need=*/0);
   std::string& text = opened.sample.text;
   // Tensors are accounted for; this buffer is not, so that a long sample is reserved.
-  std::optional<Reservation> memory;
-  int64_t wanted = std::min(most, is_first ? kFirstSample : kOtherSample);
+  int64_t wanted = std::min(need.most_bytes, need.bytes);
   while (!opened.sample.is_whole) {
-    if (wanted > kLongestSample) memory = storage.memory.reserve_now(2 * wanted, ReservationKind::Held);
+    if (wanted > need.most_unreserved) opened.memory = storage.memory.reserve_now(2 * wanted, ReservationKind::Held);
     const size_t before = text.size();
     text.resize(static_cast<size_t>(wanted));
     const std::span<uint8_t> target(reinterpret_cast<uint8_t*>(text.data()) + before, text.size() - before);
@@ -70,9 +94,9 @@ Task<OpenedSample> read_sample(StorageContext& storage, std::string path, ReadOp
     const int64_t read = co_await reading;
     text.resize(before + static_cast<size_t>(read));
     opened.sample.is_whole = read < static_cast<int64_t>(target.size());
-    const bool has_rows = std::count(text.begin(), text.end(), '\n') > options.sample_rows + options.skip + 1;
-    if (wanted >= most || (has_rows && !takes_all)) break;
-    wanted = std::min(most, wanted * 4);
+    const bool has_rows = count_lines(text) - options.skip - 1 > need.rows;
+    if (wanted >= need.most_bytes || has_rows) break;
+    wanted = std::min(need.most_bytes, wanted * 4);
   }
   co_return opened;
 }
@@ -83,12 +107,21 @@ struct SniffedFile {
   std::vector<std::string> names;
   std::vector<ValueShapes> shapes;
   bool has_names = true;  // in the file, rather than column0, column1
+  bool has_header = false;
+  bool is_cut = false;  // a longer sample tells more
   bool are_objects = true;
   int64_t records = 0;
   int64_t bytes = 0;
 };
 
-SniffedFile sniff_file(const OpenedSample& opened, FileFormat format, const ReadOptions& options) {
+// What the first file settles for the others.
+struct KnownHeader {
+  bool is_known = false;
+  bool has_header = false;
+  std::vector<std::string> names;
+};
+
+SniffedFile sniff_file(const OpenedSample& opened, FileFormat format, const ReadOptions& options, const KnownHeader& known) {
   SniffedFile result;
   result.file.path = opened.sample.path;
   result.file.size = opened.size;
@@ -109,7 +142,11 @@ SniffedFile sniff_file(const OpenedSample& opened, FileFormat format, const Read
   if (!own.delimiter &&
       (opened.sample.path.ends_with(".tsv") || opened.sample.path.ends_with(".tsv.gz") || opened.sample.path.ends_with(".tsv.zst")))
     own.delimiter = '\t';
-  SniffedCsv found = sniff_csv(opened.sample, own);
+  // A row of text only would be lost if the sample of one file took it for a header.
+  if (known.is_known && !known.has_header && !own.header) own.header = false;
+  SniffedCsv found = sniff_csv(opened.sample, own, known.names);
+  result.has_header = found.has_header;
+  result.is_cut = found.is_cut;
   result.file.dialect = found.dialect;
   result.file.first_byte = found.first_byte;
   result.file.first_line = found.first_line;
@@ -145,19 +182,24 @@ class ColumnUnion {
       own.push_back(static_cast<int64_t>(*place));
     }
     if (is_first) first_path_ = sniffed.file.path;
+    if (is_first) header_ = {true, sniffed.has_header, sniffed.has_header ? names_ : std::vector<std::string>()};
     if (is_first) by_names_ = sniffed.has_names;
     for (size_t i = 0; i < names_.size() && !is_first && !may_add(); ++i) {
       if (std::find(own.begin(), own.end(), static_cast<int64_t>(i)) == own.end())
         refuse(sniffed, fmt::format("has no column {}, which {} has", names_[i], first_path_));
     }
     places_.push_back(std::move(own));
-    if (sniffed.shapes.empty() || sniffed.file.dialect.date_order == DateOrder::YearFirst) return;
-    order_ = sniffed.file.dialect.date_order;
   }
 
+  // A file without a byte has neither columns nor rows.
+  void add_empty() { places_.emplace_back(); }
+
+  const KnownHeader& header() const { return header_; }
   const std::vector<std::string>& names() const { return names_; }
   const std::vector<int64_t>& places(size_t file) const { return places_[file]; }
-  LogicalType type(size_t place) const { return options_.all_text ? LogicalType(TypeKind::Varchar) : shapes_[place].type(order_); }
+  // Of the dates in all files: one alone may not tell.
+  DateOrder date_order() const { return date_order_of(shapes_); }
+  LogicalType type(size_t place) const { return options_.all_text ? LogicalType(TypeKind::Varchar) : shapes_[place].type(date_order()); }
 
  private:
   // Objects of JSON need not have all members.
@@ -177,7 +219,7 @@ class ColumnUnion {
   size_t files_ = 0;
   bool by_names_ = true;
   std::string first_path_;
-  DateOrder order_ = DateOrder::YearFirst;
+  KnownHeader header_;
   std::vector<std::string> names_;
   std::vector<ValueShapes> shapes_;
   std::vector<std::vector<int64_t>> places_;  // by file: for each of its fields, the column
@@ -359,11 +401,25 @@ Task<RowFileTable> open_row_files(StorageContext& storage, const TableListing& l
   for (size_t begin = 0; begin < listing.files.size(); begin += kConcurrentSamples) {
     std::vector<Task<OpenedSample>> reading;
     for (size_t i = begin; i < std::min(begin + kConcurrentSamples, listing.files.size()); ++i)
-      reading.push_back(read_sample(storage, listing.files[i].path, options, i == 0));
+      reading.push_back(read_sample(storage, listing.files[i].path, options, sample_need(i == 0, format, options)));
     Task<std::vector<OpenedSample>> all = when_all(std::move(reading));
-    const std::vector<OpenedSample> samples = co_await all;
-    for (const OpenedSample& opened : samples) {
-      SniffedFile sniffed = sniff_file(opened, format, options);
+    std::vector<OpenedSample> samples = co_await all;
+    for (OpenedSample& opened : samples) {
+      SniffedFile sniffed = sniff_file(opened, format, options, columns.header());
+      while (sniffed.is_cut && std::ssize(opened.sample.text) < kLongestSample) {
+        SampleNeed longer = sample_need(/*is_first=*/false, format, options);
+        longer.bytes = std::min(kLongestSample, 4 * static_cast<int64_t>(std::ssize(opened.sample.text)));
+        Task<OpenedSample> rereading = read_sample(storage, sniffed.file.path, options, longer);
+        opened = co_await rereading;
+        sniffed = sniff_file(opened, format, options, columns.header());
+      }
+      const bool is_last = table.files.size() + 1 == listing.files.size();
+      if (format == FileFormat::Csv && opened.sample.text.empty() && (columns.header().is_known || !is_last)) {
+        sniffed.file.fields = 0;
+        columns.add_empty();
+        table.files.push_back(std::move(sniffed.file));
+        continue;
+      }
       columns.add(sniffed);
       table.are_objects = table.files.empty() ? sniffed.are_objects : table.are_objects && sniffed.are_objects;
       records += sniffed.records;
@@ -376,6 +432,7 @@ Task<RowFileTable> open_row_files(StorageContext& storage, const TableListing& l
   for (size_t i = 0; i < columns.names().size(); ++i)
     table.columns.push_back({.name = columns.names()[i], .type = columns.type(i), .unsupported = {}});
   for (size_t i = 0; i < table.files.size(); ++i) {
+    table.files[i].dialect.date_order = columns.date_order();
     std::vector<int64_t>& sources = table.files[i].sources;
     sources.assign(table.columns.size(), -1);
     const std::vector<int64_t>& places = columns.places(i);

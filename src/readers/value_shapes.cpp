@@ -113,4 +113,11 @@ LogicalType ValueShapes::type(DateOrder order) const {
   return TypeKind::Varchar;
 }
 
+DateOrder date_order_of(const std::vector<ValueShapes>& shapes) {
+  auto needs = [](const ValueShapes& shape) { return shape.needs_date_order(); };
+  auto may_be_day_first = [](const ValueShapes& shape) { return !shape.needs_date_order() || shape.may_have(DateOrder::DayFirst); };
+  if (std::none_of(shapes.begin(), shapes.end(), needs)) return DateOrder::YearFirst;
+  return std::all_of(shapes.begin(), shapes.end(), may_be_day_first) ? DateOrder::DayFirst : DateOrder::MonthFirst;
+}
+
 }  // namespace pistachio

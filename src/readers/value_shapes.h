@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "data/logical_type.h"
 #include "readers/text_dialect.h"
@@ -55,5 +56,8 @@ class ValueShapes {
   uint32_t possible_ = UINT32_MAX;
   bool has_values_ = false;
 };
+
+// One order for the dates of all columns, so that 01/02/2020 is read as 13/02/2020 beside it.
+DateOrder date_order_of(const std::vector<ValueShapes>& shapes);
 
 }  // namespace pistachio

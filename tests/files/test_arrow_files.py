@@ -97,6 +97,12 @@ class ArrowFiles(unittest.TestCase):
         with self.assertRaisesRegex(StatementFailed, "has a column b, which"):
             self.sessions[0].run(f"SELECT * FROM read_arrow(['{self.path('s1.arrow')}', '{self.path('t1.arrow')}'])")
 
+    def test_values_out_of_range_are_located(self):
+        pyarrow.feather.write_feather(pa.table({"a": [1], "late": pa.array([2**62], pa.timestamp("s"))}), str(self.path("late.arrow")))
+        for session in self.sessions:
+            with self.assertRaisesRegex(StatementFailed, "late.arrow, column late: a timestamp is out of range"):
+                session.run(f"SELECT late FROM '{self.path('late.arrow')}'")
+
     def test_damaged_files_end_in_an_error_or_rows(self):
         whole = self.path("whole.arrow")
         pyarrow.feather.write_feather(sample_table(200), str(whole), compression="uncompressed")

@@ -74,6 +74,12 @@ FILES = [
     ("all text", b"a,b\n1,2\n", "all_varchar = true"),
     ("padding", b"a,b,c\n1,2\n1,2,3\n", "null_padding = true"),
     ("comments", b"a,b\n1,2\n#3,4\n5,6\n", "comment = '#'"),
+    ("quotes in comments", b'a,b\n1,"x\n# y"\n' + b'# he said, "hi\n3,z\n5,"p\nq"\n# "\n' * 20, "comment = '#', header = true, delim = ',', quote = '\"'"),
+    ("header as Parquet begins", b"PARENT,CHILD\n1,2\n", ""),
+    ("header as ORC begins", b"ORCID,n\n0000-1,2\n", ""),
+    ("header as bzip2 begins", b"BZh,GIF8\n1,2\n", ""),
+    ("a header of one word", b"GIF8\n1\n", ""),
+    ("years beyond a timestamp", b"t\n300000-01-01 00:00:00\n", "header = true, delim = ','"),
     ("own marks", b"a^b\n~x^y~^2\n~p~~q~^3\n", "delim = '^', quote = '~', escape = '~'"),
     ("no quotes", b'a,b\n"x,2\ny",3\n', "quote = '', header = true"),
     ("errors ignored", b"a,b\n1,2\nx,3\n4,5\n6\n7,8,9\n10,11\n", "ignore_errors = true, columns = {'a': 'INT', 'b': 'INT'}, header = true"),
@@ -88,11 +94,14 @@ REFUSED = [
     (b"a,b\n1,2\n3,x\n", "columns = {'a': 'INT', 'b': 'INT'}, header = true", r"line 3, column b: 'x' is not a valid INTEGER"),
     (b"a,b\n1,2\n" * 1 + b"3,4\n" * 30000 + b"5,x\n", "", r"line 30003, column b: 'x' is not a valid BIGINT"),
     (b'a,b\n"x\n\ny",2\n"z",w\n', "columns = {'a': 'VARCHAR', 'b': 'INT'}, header = true", r"line 5, column b: 'w' is not"),
+    (b"a\n+-5\n", "columns = {'a': 'INT'}, header = true", r"line 2, column a: '\+-5' is not a valid INTEGER"),
+    (b"a\n300000-01-01\n", "columns = {'a': 'TIMESTAMP'}, header = true", r"line 2, column a: '300000-01-01' is not a valid TIMESTAMP"),
+    (b"a\n300000-01-01 00:00:00\n", "columns = {'a': 'TIMESTAMP'}, header = true", r"line 2, column a: '300000-01-01 00:00:00' is not"),
     (b"a,b\nx\xff,2\n", "", r"line 2, column a: the text is not UTF-8"),
     (b'a,b\n"x,2\n', "quote = '\"', header = true, delim = ','", r"line 2: a quote is not closed"),
     (b'a,b\n"x"y,2\n', "quote = '\"', header = true, delim = ','", r"line 2: text follows a closing quote"),
     (b"\xff\xfea\0,\0b\0\n\0", "", "is UTF-16 text, not CSV"),
-    (b"PAR1xxxxPAR1", "", "is a Parquet file, not CSV"),
+    (b"PAR1\x15\0xxPAR1", "", "is a Parquet file, not CSV"),
     (b"a\n1\n", "headr = true", "read_csv has no option headr; did you mean header?"),
     (b"a\n1\n", "foo = 1", "read_csv has no option foo; it has delim,"),
     (b"a\n1\n", "skip = -1", "skip of read_csv takes a whole number of at least 0, not '-1'"),
@@ -190,6 +199,50 @@ class CsvFiles(unittest.TestCase):
         path = self.write("mdy.csv", b"d,e\n01/02/2020,02/13/2020\n")
         self.assertEqual(self.sessions["one rank"].run(f"FROM {literal(path)}").csv, "d,e\n2020-01-02,2020-02-13\n")
 
+    def test_one_order_of_dates_for_all_files(self):
+        self.write("o1.csv", b"d\n01/02/2020\n")
+        self.write("o2.csv", b"d\n02/13/2020\n")
+        for first, second in ((1, 2), (2, 1)):
+            sql = f"SELECT typeof(d) AS t, d FROM read_csv(['{self.folder.name}/o{first}.csv', '{self.folder.name}/o{second}.csv']) ORDER BY d"
+            for name, session in self.sessions.items():
+                with self.subTest(session=name, first=first):
+                    self.assertEqual(session.run(sql).csv, "t,d\nDATE,2020-01-02\nDATE,2020-02-13\n")
+
+    def test_the_first_file_tells_whether_there_are_headers(self):
+        folder = self.folder.name
+        self.write("h1.csv", b"a,1\nb,2\n")
+        self.write("h2.csv", b"c,\nd,\ne,\n")
+        self.compare(f"SELECT column0, column1 FROM read_csv(['{folder}/h1.csv', '{folder}/h2.csv'])")
+        self.write("h3.csv", b"a,1\nx,2\n")  # a header over numbers: its second name is one
+        self.write("h4.csv", b"a,1\ny,3\n")
+        self.compare(f"SELECT * FROM read_csv(['{folder}/h3.csv', '{folder}/h4.csv'], header = true)")
+        self.write("h5.csv", b"n,t\n1,x\n")
+        self.write("h6.csv", b"n,t\n")
+        # DuckDB takes the header of a file without rows for a row.
+        for session in self.sessions.values():
+            self.assertEqual(session.run(f"SELECT * FROM read_csv(['{folder}/h5.csv', '{folder}/h6.csv'])").csv, "n,t\n1,x\n")
+
+    def test_empty_files_of_a_list(self):
+        folder = self.folder.name
+        self.write("e1.csv", b"a,b\n1,x\n")
+        self.write("e2.csv", b"")
+        self.write("e3.csv", b"a,b\n2,y\n")
+        for files in ("132", "123", "231"):
+            paths = ", ".join(f"'{folder}/e{number}.csv'" for number in files)
+            for name, session in self.sessions.items():
+                with self.subTest(session=name, files=files):
+                    self.assertEqual(session.run(f"SELECT * FROM read_csv([{paths}]) ORDER BY a").csv, "a,b\n1,x\n2,y\n")
+
+    def test_long_records_of_later_files(self):
+        folder = self.folder.name
+        names = ",".join(f"a column with a long name {i}" for i in range(4000)).encode()
+        self.write("w1.csv", names + b"\n" + b",".join([b"1"] * 4000) + b"\n")
+        self.write("w2.csv", names + b"\n" + b",".join([b"2"] * 4000) + b"\n")
+        self.compare(f'SELECT "a column with a long name 0" AS a, "a column with a long name 3999" AS b FROM read_csv([\'{folder}/w1.csv\', \'{folder}/w2.csv\'])')
+        self.write("w3.csv", b"a,b\n1,x\n")
+        self.write("w4.csv", b'a,b\n2,"' + b"y,\n" * 60_000 + b'"\n')
+        self.compare(f"SELECT a, length(b) AS n FROM read_csv(['{folder}/w3.csv', '{folder}/w4.csv'])")
+
     def test_ignored_errors_are_counted(self):
         path = self.write("bad.csv", b"a,b\n1,2\nx,3\n4\n5,6\n7,8,9\n")
         for session in self.sessions.values():
@@ -234,6 +287,19 @@ class CsvFiles(unittest.TestCase):
         with PistachioSession("-s", "memory_limit=32MB", "-s", "threads=2") as session:
             problem = duckdb_oracle.difference(duckdb_oracle.parse_csv(session.run(sql).csv), expected)
         self.assertFalse(problem, problem)
+
+    def test_unclosed_quotes_in_little_memory_are_located(self):
+        path = self.write("unclosed.csv", b'a,b\n1,x\n2,"y\n' + b"3,z\n" * 10_000_000)
+        options = "header = true, delim = ',', quote = '\"', escape = '\"', columns = {'a': 'INT', 'b': 'VARCHAR'}"
+        with PistachioSession("-s", "memory_limit=32MB", "-s", "threads=2") as session:
+            with self.assertRaisesRegex(StatementFailed, r"unclosed.csv, line 3: a record is longer than \d+ KiB; perhaps a quote is not closed; out of memory"):
+                session.run(f"SELECT count(*) FROM read_csv({literal(path)}, {options})")
+
+    def test_whole_files_as_samples(self):
+        path = self.write("sampled.csv", b"a,b\n" + b"".join(b"%d,%d\n" % (i, i) for i in range(100_000)) + b"x,7\n")
+        self.compare(f"SELECT a, b FROM read_csv({literal(path)}, sample_size = -1) WHERE b < 10")
+        largest = 2**63 - 2
+        self.assertEqual(self.sessions["one rank"].run(f"SELECT max(b) AS b FROM read_csv({literal(path)}, sample_size = {largest})").csv, "b\n99999\n")
 
     def test_partition_folders(self):
         for key in (1, 2):
