@@ -80,7 +80,8 @@ class JsonSniffer {
   }
 
   [[noreturn]] void refuse_first(const JsonValue& record, const char* at) const {
-    if (record.end == nullptr && !sample_.is_whole && (record.kind == JsonKind::Nested || record.kind == JsonKind::String))
+    if (record.end == nullptr && record.damage == nullptr && !sample_.is_whole &&
+        (record.kind == JsonKind::Nested || record.kind == JsonKind::String))
       throw UserError(fmt::format("{}: the first record is longer than the sample of {} bytes", sample_.path, sample_.text.size()));
     const int64_t line = 1 + std::count(sample_.text.data(), at, '\n');
     throw UserError(fmt::format("{} is not JSON: line {} begins with {}", sample_.path, line,
