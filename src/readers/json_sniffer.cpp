@@ -39,6 +39,7 @@ class JsonSniffer {
       result_.names.emplace_back("json");
       result_.shapes.resize(1);
     }
+    if (options_.ignore_errors && result_.layout != JsonLayout::Lines) refuse_skipping();
     result_.first_byte = first - begin;
     result_.first_line = 1 + std::count(begin, first, '\n');
     return std::move(result_);
@@ -86,6 +87,12 @@ class JsonSniffer {
     const int64_t line = 1 + std::count(sample_.text.data(), at, '\n');
     throw UserError(fmt::format("{} is not JSON: line {} begins with {}", sample_.path, line,
                                 quoted_value({at, static_cast<size_t>(std::min<std::ptrdiff_t>(end_ - at, 20))})));
+  }
+
+  // Behind a damaged record, the next one begins on the next line, or nobody knows where.
+  [[noreturn]] void refuse_skipping() const {
+    throw UserError(fmt::format("ignore_errors needs JSON with one record per line (format = 'newline_delimited'); {} {}", sample_.path,
+                                result_.layout == JsonLayout::Array ? "is an array" : "has other records"));
   }
 
   void add_record(const JsonValue& record, const char* at) {

@@ -68,6 +68,8 @@ REFUSED = [
     (b'{"a":1}\n{"a":\n2}\n', "format = 'nd'", "line 2: .*the line ends within the record .format = 'unstructured'"),
     (b'{"a":"x"}\n{"a":"y\nz"}\n', "format = 'nd'", "line 2: .*the line ends within the record"),
     (b'[{"a":1},\noops,\n{"a":2}]', "", "line 2: it is not JSON at 'oops"),
+    (b'[{"a":1}]', "ignore_errors = true", "ignore_errors needs JSON with one record per line .format = 'newline_delimited'.; .* is an array"),
+    (b'{"a":\n1}', "ignore_errors = true", "ignore_errors needs JSON with one record per line .* has other records"),
     (b'{"a":1}\n', "fromat = 'nd'", "read_json has no option fromat; did you mean format?"),
     (b'{"a":1}\n', "delim = ','", "read_json has no option delim"),
     (b'{"a":1}\n', "format = 'lines'", "format of read_json takes auto, newline_delimited"),
@@ -168,6 +170,8 @@ class JsonFiles(unittest.TestCase):
         for session in self.sessions.values():
             with self.assertRaisesRegex(StatementFailed, "line 41001: it is not JSON at 'oops"):
                 session.run(f"SELECT sum(k) FROM read_json({literal(damaged)})")
+            with self.assertRaisesRegex(StatementFailed, "is an array"):
+                session.run(f"SELECT sum(k) FROM read_json({literal(damaged)}, ignore_errors = true)")
             with self.assertRaisesRegex(StatementFailed, "line 60000: it is not JSON: the file ends within its array"):
                 session.run(f"SELECT sum(k) FROM read_json({literal(cut)})")
 
