@@ -175,6 +175,20 @@ class JsonFiles(unittest.TestCase):
             with self.assertRaisesRegex(StatementFailed, "line 60000: it is not JSON: the file ends within its array"):
                 session.run(f"SELECT sum(k) FROM read_json({literal(cut)})")
 
+    def test_files_of_objects_and_of_values(self):
+        self.write("m1.json", b'{"a":"x"}\n')
+        self.write("m2.json", b'"hello"\n')
+        self.write("m3.json", b"")
+        folder = self.folder.name
+        for session in self.sessions.values():
+            for first, second in ((1, 2), (2, 1)):
+                with self.assertRaisesRegex(StatementFailed, "m1.json are JSON objects, those of .*m2.json are not; records = false reads both"):
+                    session.run(f"SELECT * FROM read_json(['{folder}/m{first}.json', '{folder}/m{second}.json'])")
+            self.assertEqual(session.run(f"SELECT * FROM read_json('{folder}/m*.json', records = false) ORDER BY 1 DESC").csv,
+                             'json\n"{""a"":""x""}"\nhello\n')
+            for number, answer in ((1, "a\nx\n"), (2, "json\nhello\n")):
+                self.assertEqual(session.run(f"SELECT * FROM read_json(['{folder}/m3.json', '{folder}/m{number}.json'])").csv, answer)
+
     def test_copy_from(self):
         session = self.sessions["one rank"]
         session.run("CREATE TABLE copied(k INTEGER, name VARCHAR)")
