@@ -6,6 +6,8 @@
 #include <map>
 
 #include "base/error.h"
+#include "readers/bad_records.h"
+#include "readers/json_text.h"
 
 namespace pistachio {
 
