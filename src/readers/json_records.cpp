@@ -11,37 +11,14 @@ namespace pistachio {
 
 namespace {
 
-// The brackets and commas of the array itself are between records. An element that is an array begins with its own bracket, so that the
-// first bracket of the file must be known: the sniffer strips it (RowFile::first_byte).
+// The commas and the last bracket of the array itself are between records; JsonSplitter has checked them. An element that is an array
+// begins with its own bracket, so that the first bracket of the file must be known: the sniffer strips it (RowFile::first_byte).
 const char* skip_between(JsonLayout layout, const char* at, const char* end) {
   while (at != end && (is_json_blank(*at) || (layout == JsonLayout::Array && (*at == ',' || *at == ']')))) ++at;
   return at;
 }
 
 }  // namespace
-
-size_t end_of_json_records(JsonLayout layout, std::string_view text) {
-  if (layout == JsonLayout::Lines) {
-    const size_t place = text.rfind('\n');
-    return place == std::string_view::npos ? 0 : place + 1;
-  }
-  const char* const begin = text.data();
-  const char* const end = begin + text.size();
-  const char* last = begin;
-  while (true) {
-    const char* at = skip_between(layout, last, end);
-    if (at == end) return static_cast<size_t>(end - begin);
-    const JsonValue value = read_json_value(at, end);
-    // A number at the end of the text may go on; one that is no JSON is an error of the parser.
-    if (value.end == nullptr || value.end == end) {
-      const bool is_cut = value.kind == JsonKind::String || value.kind == JsonKind::Nested || value.text.end() == end;
-      if (value.end == end && (value.kind == JsonKind::String || value.kind == JsonKind::Nested)) return text.size();
-      if (is_cut) return static_cast<size_t>(last - begin);
-      return text.size();
-    }
-    last = value.end;
-  }
-}
 
 JsonRecords::JsonRecords(JsonLayout layout, const JsonKeys& keys, size_t slot_count, std::string_view text, const BlockPlace& place,
                          BadRecordPolicy& policy)
@@ -54,7 +31,9 @@ JsonRecords::JsonRecords(JsonLayout layout, const JsonKeys& keys, size_t slot_co
       at_(text.data()),
       end_(text.data() + text.size()) {
   for (size_t i = 0; i < keys.names.size(); ++i) by_name_.emplace(keys.names[i], i);
-  for (const std::string& name : keys.names) is_plain_.push_back(!name.empty() && name.find_first_of("\"\\") == std::string::npos);
+  auto is_plain = [](char letter) { return letter != '"' && letter != '\\' && static_cast<unsigned char>(letter) >= 0x20; };
+  for (const std::string& name : keys.names) is_plain_.push_back(!name.empty() && std::all_of(name.begin(), name.end(), is_plain));
+  seen_.resize(keys.names.size());
 }
 
 bool JsonRecords::fill(FieldTable& table) {
@@ -63,26 +42,27 @@ bool JsonRecords::fill(FieldTable& table) {
     at_ = skip_between(layout_, at_, end_);
     if (at_ == end_) break;
     record_ = at_;
+    stop_ = end_;
+    // Blocks are cut behind lines: a record that went on to the next one could be cut.
+    if (layout_ == JsonLayout::Lines) {
+      const void* newline = std::memchr(at_, '\n', static_cast<size_t>(end_ - at_));
+      if (newline != nullptr) stop_ = static_cast<const char*>(newline);
+    }
     if (parse_record(table)) table.end_row();
   }
   return table.rows() > 0;
 }
 
-bool JsonRecords::report(const std::string& problem) {
-  report_bad_record(policy_, place_, text_, static_cast<size_t>(record_ - text_.data()), "", problem);
-  skip_bad_record();
-  return false;
-}
-
-// Damaged text has no certain end; the next line is the best guess.
-void JsonRecords::skip_bad_record() {
-  const JsonValue whole = read_json_value(record_, end_);
-  if (layout_ != JsonLayout::Lines && whole.end != nullptr) {
-    at_ = whole.end;
-    return;
+bool JsonRecords::report(std::string problem) {
+  // Only lines are skipped: elsewhere, damaged text has no certain end (the sniffer refuses ignore_errors).
+  if (layout_ == JsonLayout::Lines && !policy_.skips) {
+    const JsonValue record = read_json_value(record_, stop_);
+    if (record.end == nullptr && record.damage == nullptr)
+      problem += "; the line ends within the record (format = 'unstructured' reads records over several lines)";
   }
-  const void* found = std::memchr(record_, '\n', static_cast<size_t>(end_ - record_));
-  at_ = found == nullptr ? end_ : static_cast<const char*>(found) + 1;
+  report_bad_record(policy_, place_, text_, static_cast<size_t>(record_ - text_.data()), "", problem);
+  at_ = stop_;
+  return false;
 }
 
 bool JsonRecords::parse_record(FieldTable& table) {
@@ -92,30 +72,28 @@ bool JsonRecords::parse_record(FieldTable& table) {
     if (*at_ != '{') return report("it is not a JSON object");
     if (!parse_members(table)) return false;
   } else {
-    const JsonValue value = read_json_value(at_, end_);
+    const JsonValue value = read_json_value(at_, stop_);
     if (value.end == nullptr) return report("it is not JSON");
     at_ = value.end;
-    store(table, "", value);
+    store(table, 0, value);
   }
   if (layout_ != JsonLayout::Lines) return true;
-  const char* stop = at_;
-  while (stop != end_ && is_json_blank(*stop) && *stop != '\n') ++stop;
-  if (stop != end_ && *stop != '\n') return report("text follows the record on its line");
+  if (skip_json_blanks(at_, stop_) != stop_) return report("text follows the record on its line");
   return true;
 }
 
 bool JsonRecords::parse_members(FieldTable& table) {
   next_key_ = 0;
-  const char* at = skip_json_blanks(at_ + 1, end_);
-  if (at != end_ && *at == '}') {
+  const char* at = skip_json_blanks(at_ + 1, stop_);
+  if (at != stop_ && *at == '}') {
     at_ = at + 1;
     return true;
   }
   while (true) {
-    if (at == end_ || *at != '"') return report("it is not JSON: a name in quotes is missing");
+    if (at == stop_ || *at != '"') return report("it is not JSON: a name in quotes is missing");
     std::string_view name = expected_key(at);
     if (name.data() == nullptr) {
-      const JsonValue key = read_json_value(at, end_);
+      const JsonValue key = read_json_value(at, stop_);
       if (key.end == nullptr) return report("it is not JSON: a quote is not closed");
       name = key.text;
       at = key.end;
@@ -125,16 +103,23 @@ bool JsonRecords::parse_members(FieldTable& table) {
         name = unescaped_;
       }
     }
-    at = skip_json_blanks(at, end_);
-    if (at == end_ || *at != ':') return report("it is not JSON: a colon is missing");
-    at = skip_json_blanks(at + 1, end_);
-    const JsonValue value = read_json_value(at, end_);
+    at = skip_json_blanks(at, stop_);
+    if (at == stop_ || *at != ':') return report("it is not JSON: a colon is missing");
+    at = skip_json_blanks(at + 1, stop_);
+    const JsonValue value = read_json_value(at, stop_);
     if (value.end == nullptr) return report("it is not JSON: a value is damaged");
-    if (!store(table, name, value)) return report(fmt::format("no column is for its member {}", quoted_value(name)));
-    at = skip_json_blanks(value.end, end_);
-    if (at == end_ || (*at != ',' && *at != '}')) return report("it is not JSON: a comma or a bracket is missing");
+    const size_t place = find_key(name);
+    if (place != kNoSlot) {
+      if (seen_[place] == record_) return report(fmt::format("its member {} occurs twice", quoted_value(name)));
+      seen_[place] = record_;
+      store(table, place, value);
+    } else if (keys_.refuses_unknown) {
+      return report(fmt::format("no column is for its member {}", quoted_value(name)));
+    }
+    at = skip_json_blanks(value.end, stop_);
+    if (at == stop_ || (*at != ',' && *at != '}')) return report("it is not JSON: a comma or a bracket is missing");
     const bool ends = *at == '}';
-    at = ends ? at + 1 : skip_json_blanks(at + 1, end_);
+    at = ends ? at + 1 : skip_json_blanks(at + 1, stop_);
     if (ends) break;
   }
   at_ = at;
@@ -146,7 +131,7 @@ std::string_view JsonRecords::expected_key(const char*& at) const {
   if (next_key_ >= keys_.names.size() || !is_plain_[next_key_]) return {};
   const std::string& name = keys_.names[next_key_];
   const size_t length = name.size() + 2;
-  if (static_cast<size_t>(end_ - at) < length || at[length - 1] != '"' || std::memcmp(at + 1, name.data(), name.size()) != 0) return {};
+  if (static_cast<size_t>(stop_ - at) < length || at[length - 1] != '"' || std::memcmp(at + 1, name.data(), name.size()) != 0) return {};
   at += length;
   return name;
 }
@@ -159,20 +144,14 @@ size_t JsonRecords::find_key(std::string_view key) {
   return found->second;
 }
 
-bool JsonRecords::store(FieldTable& table, std::string_view key, const JsonValue& value) {
-  const size_t place = keys_.are_objects ? find_key(key) : 0;
-  if (place == kNoSlot) return !keys_.refuses_unknown;
+void JsonRecords::store(FieldTable& table, size_t place, const JsonValue& value) {
   const size_t slot = keys_.slots[place];
-  if (slot == kNoSlot) return true;
-  if (value.kind == JsonKind::Null) {
-    table.set(slot, FieldSpan{});
-    return true;
-  }
+  if (slot == kNoSlot) return;
+  if (value.kind == JsonKind::Null) return table.set(slot, FieldSpan{});
   const bool is_string = value.kind == JsonKind::String;
   table.set(slot, {static_cast<uint32_t>(value.text.data() - text_.data()), static_cast<uint32_t>(value.text.size()) |
                                                                                 (is_string ? FieldSpan::kQuoted : 0) |
                                                                                 (value.is_escaped ? FieldSpan::kEscaped : 0)});
-  return true;
 }
 
 }  // namespace pistachio

@@ -11,19 +11,10 @@
 #include "readers/bad_records.h"
 #include "readers/csv_records.h"
 #include "readers/field_table.h"
+#include "readers/json_layout.h"
 #include "readers/json_text.h"
 
 namespace pistachio {
-
-// How the records of a file follow each other.
-enum class JsonLayout : uint8_t {
-  Lines,  // each on a line of its own
-  Array,  // elements of one array
-  Loose,  // separated by blanks
-};
-
-// The end of the last whole record of `text`, which begins between records; 0 if there is none.
-size_t end_of_json_records(JsonLayout layout, std::string_view text);
 
 struct JsonKeys {
   bool are_objects = true;         // else the record itself is the value of slot `whole`
@@ -43,11 +34,10 @@ class JsonRecords {
  private:
   bool parse_record(FieldTable& table);
   bool parse_members(FieldTable& table);
-  bool store(FieldTable& table, std::string_view key, const JsonValue& value);
+  void store(FieldTable& table, size_t place, const JsonValue& value);
   std::string_view expected_key(const char*& at) const;
   size_t find_key(std::string_view key);
-  bool report(const std::string& problem);
-  void skip_bad_record();
+  bool report(std::string problem);
 
   const JsonLayout layout_;
   const JsonKeys& keys_;
@@ -58,9 +48,11 @@ class JsonRecords {
   const char* at_;
   const char* const end_;
   const char* record_ = nullptr;
-  size_t next_key_ = 0;  // records usually have the same order of members
+  const char* stop_ = nullptr;  // where the record must have ended: its line, or the text
+  size_t next_key_ = 0;         // records usually have the same order of members
   std::map<std::string_view, size_t> by_name_;
-  std::vector<bool> is_plain_;  // names that are written without escapes
+  std::vector<const char*> seen_;  // of each name, the last record that has it
+  std::vector<bool> is_plain_;     // names that are written without escapes
   std::string unescaped_;
 };
 

@@ -6,6 +6,8 @@
 #include <map>
 
 #include "base/error.h"
+#include "readers/bad_records.h"
+#include "readers/json_text.h"
 
 namespace pistachio {
 
@@ -39,6 +41,7 @@ class JsonSniffer {
       result_.names.emplace_back("json");
       result_.shapes.resize(1);
     }
+    if (options_.ignore_errors && result_.layout != JsonLayout::Lines) refuse_skipping();
     result_.first_byte = first - begin;
     result_.first_line = 1 + std::count(begin, first, '\n');
     return std::move(result_);
@@ -80,11 +83,18 @@ class JsonSniffer {
   }
 
   [[noreturn]] void refuse_first(const JsonValue& record, const char* at) const {
-    if (record.end == nullptr && !sample_.is_whole && (record.kind == JsonKind::Nested || record.kind == JsonKind::String))
+    if (record.end == nullptr && record.damage == nullptr && !sample_.is_whole &&
+        (record.kind == JsonKind::Nested || record.kind == JsonKind::String))
       throw UserError(fmt::format("{}: the first record is longer than the sample of {} bytes", sample_.path, sample_.text.size()));
     const int64_t line = 1 + std::count(sample_.text.data(), at, '\n');
     throw UserError(fmt::format("{} is not JSON: line {} begins with {}", sample_.path, line,
                                 quoted_value({at, static_cast<size_t>(std::min<std::ptrdiff_t>(end_ - at, 20))})));
+  }
+
+  // Behind a damaged record, the next one begins on the next line, or nobody knows where.
+  [[noreturn]] void refuse_skipping() const {
+    throw UserError(fmt::format("ignore_errors needs JSON with one record per line (format = 'newline_delimited'); {} {}", sample_.path,
+                                result_.layout == JsonLayout::Array ? "is an array" : "has other records"));
   }
 
   void add_record(const JsonValue& record, const char* at) {

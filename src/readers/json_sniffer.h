@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "readers/csv_sniffer.h"
-#include "readers/json_records.h"
+#include "readers/json_layout.h"
 
 namespace pistachio {
 

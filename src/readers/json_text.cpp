@@ -1,7 +1,9 @@
 #include "readers/json_text.h"
 
+#include <bit>
 #include <charconv>
 #include <optional>
+#include <vector>
 
 #include "readers/byte_search.h"
 
@@ -9,21 +11,90 @@ namespace pistachio {
 
 namespace {
 
-const char* end_of_json_nest(const char* at, const char* end) {
-  int64_t depth = 0;
+// The first quote, backslash or control character; `end` if there is none.
+const char* end_of_plain_text(const char* at, const char* end) {
+  constexpr unsigned char first_printed = 0x20;
+  for (; end - at >= 8; at += 8) {
+    const uint64_t word = load_eight(at);
+    // A borrow marks only bytes behind a control character: the first mark is right.
+    const uint64_t controls = (word - repeated_byte(first_printed)) & ~word & kByteTops;
+    const uint64_t found = zero_bytes(word ^ repeated_byte('"')) | zero_bytes(word ^ repeated_byte('\\')) | controls;
+    if (found != 0) return at + std::countr_zero(found) / 8;
+  }
+  while (at != end && *at != '"' && *at != '\\' && static_cast<unsigned char>(*at) >= first_printed) ++at;
+  return at;
+}
+
+// Sets the end of the string whose opening quote is before `at`: behind its closing quote.
+void find_end_of_string(const char* at, const char* end, JsonValue& value) {
+  while (true) {
+    at = end_of_plain_text(at, end);
+    if (at == end) return;
+    if (*at == '"') {
+      value.end = at + 1;
+      return;
+    }
+    if (*at != '\\') {
+      value.damage = at;
+      return;
+    }
+    // What follows a backslash is never the closing quote.
+    value.is_escaped = true;
+    if (end - at < 2) return;
+    at += 2;
+  }
+}
+
+// The brackets that are open: a bit each, as nesting may be deep.
+class OpenBrackets {
+ public:
+  void open(bool is_object) {
+    if (depth_ > 0 && depth_ % 64 == 0) outer_.push_back(inner_);
+    inner_ = inner_ << 1 | (is_object ? 1U : 0U);
+    ++depth_;
+  }
+  // False if the innermost one is of the other kind.
+  bool close(bool is_object) {
+    if ((inner_ & 1U) != (is_object ? 1U : 0U)) return false;
+    inner_ >>= 1;
+    --depth_;
+    if (depth_ > 0 && depth_ % 64 == 0) {
+      inner_ = outer_.back();
+      outer_.pop_back();
+    }
+    return true;
+  }
+  bool are_closed() const { return depth_ == 0; }
+
+ private:
+  uint64_t inner_ = 0;
+  int64_t depth_ = 0;
+  std::vector<uint64_t> outer_;
+};
+
+// Sets the end of the object or array at `at`.
+void find_end_of_nest(const char* at, const char* end, JsonValue& value) {
+  OpenBrackets brackets;
   while (at != end) {
     const char byte = *at++;
     if (byte == '"') {
-      bool is_escaped = false;
-      at = end_of_json_string(at, end, is_escaped);
-      if (at == nullptr) return nullptr;
+      JsonValue string;
+      find_end_of_string(at, end, string);
+      value.damage = string.damage;
+      if (string.end == nullptr) return;
+      at = string.end;
     } else if (byte == '{' || byte == '[') {
-      ++depth;
-    } else if ((byte == '}' || byte == ']') && --depth == 0) {
-      return at;
+      brackets.open(byte == '{');
+    } else if (byte == '}' || byte == ']') {
+      if (!brackets.close(byte == '}')) {
+        value.damage = at - 1;
+        return;
+      }
+      if (!brackets.are_closed()) continue;
+      value.end = at;
+      return;
     }
   }
-  return nullptr;
 }
 
 bool is_json_number(std::string_view text) {
@@ -75,30 +146,18 @@ void encode_utf8(uint32_t point, JsonEscape& escape) {
 
 }  // namespace
 
-const char* end_of_json_string(const char* at, const char* end, bool& is_escaped) {
-  while (true) {
-    at = find_either(at, end, '"', '\\');
-    if (at == end) return nullptr;
-    if (*at == '"') return at + 1;
-    // What follows a backslash is never the closing quote.
-    is_escaped = true;
-    if (end - at < 2) return nullptr;
-    at += 2;
-  }
-}
-
 JsonValue read_json_value(const char* at, const char* end) {
   JsonValue value;
   if (at == end) return value;
   if (*at == '"') {
     value.kind = JsonKind::String;
-    value.end = end_of_json_string(at + 1, end, value.is_escaped);
+    find_end_of_string(at + 1, end, value);
     if (value.end != nullptr) value.text = {at + 1, static_cast<size_t>(value.end - at - 2)};
     return value;
   }
   if (*at == '{' || *at == '[') {
     value.kind = JsonKind::Nested;
-    value.end = end_of_json_nest(at, end);
+    find_end_of_nest(at, end, value);
     if (value.end != nullptr) value.text = {at, static_cast<size_t>(value.end - at)};
     return value;
   }
@@ -109,7 +168,10 @@ JsonValue read_json_value(const char* at, const char* end) {
     value.kind = JsonKind::Boolean;
   } else if (value.text != "null") {
     value.kind = JsonKind::Number;
-    if (!is_json_number(value.text)) return value;
+    if (!is_json_number(value.text)) {
+      if (stop != end) value.damage = at;
+      return value;
+    }
   }
   value.end = stop;
   return value;

@@ -23,13 +23,12 @@ struct JsonValue {
   bool is_escaped = false;  // a string with escapes
   std::string_view text;    // a string without its quotes; others as written
   const char* end = nullptr;
+  const char* damage = nullptr;  // where the text is no JSON, whatever follows
 };
 
-// The value at `at`, which is no blank. Its `end` is null if the text is no JSON value, or is cut off.
+// The value at `at`, which is no blank. Its `end` is null if the text is no JSON value, or is cut off: then `damage` is null too. Of what
+// is inside of brackets, only strings and brackets are checked.
 JsonValue read_json_value(const char* at, const char* end);
-
-// The end of the string whose opening quote is before `at`: behind its closing quote. Null if it has none.
-const char* end_of_json_string(const char* at, const char* end, bool& is_escaped);
 
 // One code point or character of a string whose escapes are resolved.
 struct JsonEscape {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "data/logical_type.h"
-#include "readers/json_records.h"
+#include "readers/json_layout.h"
 #include "readers/text_dialect.h"
 
 namespace pistachio {

@@ -23,6 +23,7 @@
 #include "readers/csv_splitter.h"
 #include "readers/field_conversion.h"
 #include "readers/json_records.h"
+#include "readers/json_splitter.h"
 #include "readers/text_source.h"
 
 namespace pistachio {
@@ -121,15 +122,16 @@ class BlockDecoder {
 // Cuts one file into blocks. Text behind the last record of a block is carried over to the next one.
 class BlockCutter {
  public:
-  BlockCutter(const RowFileTable& table, const RowFile& file) : table_(table), file_(file), line_(file.first_line) {}
+  BlockCutter(const RowFileTable& table, const RowFile& file) : table_(table), file_(file), json_(file.layout), line_(file.first_line) {}
 
   int64_t carried() const { return static_cast<int64_t>(carry_.size()); }
   void put_carry(uint8_t* target) const { std::copy(carry_.begin(), carry_.end(), target); }
   // The records in `text`; the rest is carried over. Empty if there is no whole record and the file goes on.
   int64_t cut(std::string_view text, bool is_at_end) {
-    const size_t length = is_at_end                           ? text.size()
-                          : table_.format == FileFormat::Json ? end_of_json_records(file_.layout, text)
-                                                              : end_of_csv_records(file_.dialect, text);
+    const BlockPlace place{file_.path, line_, file_.dialect.line_end};
+    const size_t length = table_.format == FileFormat::Json ? json_.end_of_records(text, place, is_at_end)
+                          : is_at_end                       ? text.size()
+                                                            : end_of_csv_records(file_.dialect, text);
     carry_.assign(text.begin() + static_cast<std::ptrdiff_t>(length), text.end());
     if (length == 0 && carried() > kLongestRecord) {
       throw DataError(fmt::format("a record is longer than {} MiB; perhaps a quote is not closed", kLongestRecord >> 20),
@@ -152,6 +154,7 @@ class BlockCutter {
  private:
   const RowFileTable& table_;
   const RowFile& file_;
+  JsonSplitter json_;
   int64_t line_;
   std::vector<uint8_t> carry_;
 };

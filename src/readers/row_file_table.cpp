@@ -225,6 +225,29 @@ class ColumnUnion {
   std::vector<std::vector<int64_t>> places_;  // by file: for each of its fields, the column
 };
 
+// Whether the records of JSON files are objects: in all files, or in none.
+class RecordsKind {
+ public:
+  void add(const SniffedFile& sniffed) {
+    if (sniffed.records == 0) return;
+    if (first_path_.empty()) {
+      are_objects_ = sniffed.are_objects;
+      first_path_ = sniffed.file.path;
+    }
+    if (sniffed.are_objects == are_objects_) return;
+    const std::string& objects = are_objects_ ? first_path_ : sniffed.file.path;
+    const std::string& others = are_objects_ ? sniffed.file.path : first_path_;
+    throw UserError(
+        fmt::format("the records of {} are JSON objects, those of {} are not; records = false reads both as one column", objects, others));
+  }
+
+  bool are_objects() const { return are_objects_; }
+
+ private:
+  bool are_objects_ = true;
+  std::string first_path_;
+};
+
 void apply_types(std::vector<RowFileColumn>& columns, const ReadOptions& options, FileFormat format) {
   if (options.listed_types.size() > columns.size())
     throw UserError(fmt::format("the file has {} column{}; {} are wanted", columns.size(), columns.size() == 1 ? "" : "s",
@@ -395,6 +418,7 @@ Task<RowFileTable> open_row_files(StorageContext& storage, const TableListing& l
     co_return table;
   }
   ColumnUnion columns(format, options);
+  RecordsKind records_kind;
   int64_t records = 0;
   int64_t bytes = 0;
   double text_bytes = 0;
@@ -421,7 +445,7 @@ Task<RowFileTable> open_row_files(StorageContext& storage, const TableListing& l
         continue;
       }
       columns.add(sniffed);
-      table.are_objects = table.files.empty() ? sniffed.are_objects : table.are_objects && sniffed.are_objects;
+      records_kind.add(sniffed);
       records += sniffed.records;
       bytes += sniffed.bytes;
       // Text is usually packed to a quarter.
@@ -429,6 +453,7 @@ Task<RowFileTable> open_row_files(StorageContext& storage, const TableListing& l
       table.files.push_back(std::move(sniffed.file));
     }
   }
+  table.are_objects = records_kind.are_objects();
   for (size_t i = 0; i < columns.names().size(); ++i)
     table.columns.push_back({.name = columns.names()[i], .type = columns.type(i), .unsupported = {}});
   for (size_t i = 0; i < table.files.size(); ++i) {

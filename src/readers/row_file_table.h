@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/task.h"
-#include "readers/json_records.h"
+#include "readers/json_layout.h"
 #include "readers/read_options.h"
 #include "readers/text_dialect.h"
 #include "storage/storage_context.h"

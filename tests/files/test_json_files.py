@@ -37,6 +37,9 @@ FILES = [
     ("array is given", b'[{"a":1},{"a":2}]', "format = 'array'"),
     ("many lines", LINES, ""),
     ("a large array", b"[" + LINES.strip().replace(b"\n", b",\n") + b"]", ""),
+    ("arrays on lines", b'[1,2]\n[3]\n', "columns = {'json': 'VARCHAR'}, records = false"),
+    ("blanks around commas", b' [ {"a":1}\n,\n{"a":2} ,{"a":3}\n]\n ', ""),
+    ("objects without blanks", b'{"a":1}{"a":2}', "format = 'unstructured'"),
     ("a megabyte in a text", b'{"a":"' + b"y" * (1 << 20) + b'","b":1}\n{"a":"","b":2}\n', ""),
 ]
 
@@ -49,6 +52,24 @@ REFUSED = [
     (b'{"a":1}\n7\n', "", "line 2: it is not a JSON object"),
     (b"hello\n", "", "is not JSON: line 1 begins with 'hello"),
     (b'[{"a":1},{"a":', "", "it is not JSON"),
+    (b'[{"a":1},{"a":2}', "", "line 1: it is not JSON: the file ends within its array"),
+    (b'[{"a":1},\n{"a":2},\n', "", "line 3: it is not JSON: the file ends within its array"),
+    (b'[{"a":1},\n,{"a":2}]', "", "line 2: it is not JSON at ',{"),
+    (b'[{"a":1},\n]', "", "line 2: it is not JSON at ']'"),
+    (b'[{"a":1}\n{"a":2}]', "", "line 2: it is not JSON: a comma between elements of the array is missing"),
+    (b'[{"a":1}]\nx', "", "line 2: text follows the array"),
+    (b'[{"a":1}\n]]', "", "line 2: text follows the array"),
+    (b'[{"a":1},\n{"a":[1}}]', "", "line 2: it is not JSON at '}}]'"),
+    (b'[{"a":"x"},{"a":"y\nz"}]', "", "line 1: it is not JSON at '.x0az"),
+    (b'{"a":"x"}\n{"a":"y\tz"}\n', "", "line 2: it is not JSON: a value is damaged"),
+    (b'{"a":"x"}\n{"a":[1}}\n', "", "line 2: it is not JSON: a value is damaged"),
+    (b'{"a":1,"b":2}\n{"a":1,"b":2,"a":3}\n', "", "line 2: its member 'a' occurs twice"),
+    (b'[{"a":1},\n{"a":1,"\\u0061":3}]', "", "line 2: its member 'a' occurs twice"),
+    (b'{"a":1}\n{"a":\n2}\n', "format = 'nd'", "line 2: .*the line ends within the record .format = 'unstructured'"),
+    (b'{"a":"x"}\n{"a":"y\nz"}\n', "format = 'nd'", "line 2: .*the line ends within the record"),
+    (b'[{"a":1},\noops,\n{"a":2}]', "", "line 2: it is not JSON at 'oops"),
+    (b'[{"a":1}]', "ignore_errors = true", "ignore_errors needs JSON with one record per line .format = 'newline_delimited'.; .* is an array"),
+    (b'{"a":\n1}', "ignore_errors = true", "ignore_errors needs JSON with one record per line .* has other records"),
     (b'{"a":1}\n', "fromat = 'nd'", "read_json has no option fromat; did you mean format?"),
     (b'{"a":1}\n', "delim = ','", "read_json has no option delim"),
     (b'{"a":1}\n', "format = 'lines'", "format of read_json takes auto, newline_delimited"),
@@ -128,6 +149,45 @@ class JsonFiles(unittest.TestCase):
         self.write("u2.json", b'{"a":2.5,"b":"x"}\n')
         for session in self.sessions.values():
             self.assertEqual(session.run(f"SELECT a, b FROM '{self.folder.name}/u*.json' ORDER BY a").csv, "a,b\n1,\n2.5,x\n")
+
+    def test_records_of_lines_end_wherever_blocks_are_cut(self):
+        # Members on lines of their own: a block that ends behind one of them would hide the damage.
+        path = self.write("split.json", b"".join(b'{"a":%d,\n"b":1}\n' % i for i in range(200)))
+        for session in self.sessions.values():
+            with self.assertRaisesRegex(StatementFailed, "line [0-9]+: .*(the line ends within the record|is not a JSON object)"):
+                session.run(f"SELECT count(*) FROM read_json({literal(path)}, format = 'nd')")
+            result = session.run(f"SELECT count(*) AS n FROM read_json({literal(path)}, format = 'nd', ignore_errors = true, "
+                                 "columns = {'a': 'INT', 'b': 'INT'})")
+            self.assertEqual((result.csv, result.notes), ("n\n0\n", ("400 bad records were skipped (ignore_errors)",)))
+
+    def test_a_large_array_is_checked_to_its_end(self):
+        elements = [b'{"k":%d,"n":{"k":[%d]}}' % (i, i) for i in range(60000)]
+        whole = self.write("whole.json", b"[" + b",\n".join(elements) + b"]")
+        self.compare(f"SELECT count(*), sum(k), max(k) FROM read_json({literal(whole)})")
+        elements[41000] = b"oops"
+        damaged = self.write("damaged.json", b"[" + b",\n".join(elements) + b"]")
+        cut = self.write("cut.json", whole.read_bytes()[:-1])
+        for session in self.sessions.values():
+            with self.assertRaisesRegex(StatementFailed, "line 41001: it is not JSON at 'oops"):
+                session.run(f"SELECT sum(k) FROM read_json({literal(damaged)})")
+            with self.assertRaisesRegex(StatementFailed, "is an array"):
+                session.run(f"SELECT sum(k) FROM read_json({literal(damaged)}, ignore_errors = true)")
+            with self.assertRaisesRegex(StatementFailed, "line 60000: it is not JSON: the file ends within its array"):
+                session.run(f"SELECT sum(k) FROM read_json({literal(cut)})")
+
+    def test_files_of_objects_and_of_values(self):
+        self.write("m1.json", b'{"a":"x"}\n')
+        self.write("m2.json", b'"hello"\n')
+        self.write("m3.json", b"")
+        folder = self.folder.name
+        for session in self.sessions.values():
+            for first, second in ((1, 2), (2, 1)):
+                with self.assertRaisesRegex(StatementFailed, "m1.json are JSON objects, those of .*m2.json are not; records = false reads both"):
+                    session.run(f"SELECT * FROM read_json(['{folder}/m{first}.json', '{folder}/m{second}.json'])")
+            self.assertEqual(session.run(f"SELECT * FROM read_json('{folder}/m*.json', records = false) ORDER BY 1 DESC").csv,
+                             'json\n"{""a"":""x""}"\nhello\n')
+            for number, answer in ((1, "a\nx\n"), (2, "json\nhello\n")):
+                self.assertEqual(session.run(f"SELECT * FROM read_json(['{folder}/m3.json', '{folder}/m{number}.json'])").csv, answer)
 
     def test_copy_from(self):
         session = self.sessions["one rank"]
