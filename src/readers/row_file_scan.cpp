@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "base/added_time.h"
 #include "base/error.h"
@@ -269,16 +270,31 @@ Task<void> RowFileScan::read_arrow_file(size_t number) {
                     {.file = file.path, .column = {}});
   auto open = [&] { return std::make_unique<ArrowSource>(opened, arrow_fields(file)); };
   std::unique_ptr<ArrowSource> source = co_await run_blocking(open, need_);
+  int64_t largest = 0;
   for (int64_t block = 0; !stopped_; ++block) {
     const bool skips = (block + static_cast<int64_t>(number)) % share_.ranks != share_.rank;
+    // The size of a batch is known only when it is read. Those of a file are usually alike.
+    std::optional<Reservation> reserved;
+    if (largest > 0 && !skips) {
+      Task<Reservation> reserving = storage_.memory.reserve(largest, ReservationKind::Transient);
+      reserved = co_await reserving;
+    }
     auto read = [&] { return source->next(skips); };
     std::shared_ptr<arrow::RecordBatch> batch = co_await run_blocking(read, need_);
     if (batch == nullptr) co_return;
     if (skips || batch->num_rows() == 0) continue;
-    // Its size is known only now; the columns are copies.
+    // The columns are copies.
     const int64_t bytes = 2 * arrow::util::TotalBufferSize(*batch) + batch->num_rows() * 16 * static_cast<int64_t>(columns_.size());
-    Task<Reservation> reserving = storage_.memory.reserve(bytes, ReservationKind::Transient);
-    auto memory = std::make_shared<const Reservation>(co_await reserving);
+    largest = std::max(largest, bytes);
+    if (reserved && reserved->bytes() >= bytes) {
+      reserved->shrink_to(bytes);
+    } else {
+      // Whoever holds transient memory must not wait for more.
+      reserved.reset();
+      Task<Reservation> reserving = storage_.memory.reserve(bytes, ReservationKind::Transient);
+      reserved = co_await reserving;
+    }
+    auto memory = std::make_shared<const Reservation>(std::move(*reserved));
     RecordBlock cut{.file = &file, .bytes = {}, .batch = std::move(batch), .memory = std::move(memory)};
     Task<void> sending = blocks_->send(std::move(cut), 1);
     co_await sending;

@@ -103,6 +103,18 @@ class ArrowFiles(unittest.TestCase):
             with self.assertRaisesRegex(StatementFailed, "late.arrow, column late: a timestamp is out of range"):
                 session.run(f"SELECT late FROM '{self.path('late.arrow')}'")
 
+    def test_batches_of_all_sizes(self):
+        sizes = [1, 1000, 3, 0, 5000, 5000, 1]
+        schema = pa.schema([("a", pa.int64()), ("nothing", pa.null())])
+        with pa.OSFile(str(self.path("batches.arrow")), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+            for rows in sizes:
+                writer.write_batch(pa.record_batch([pa.array(range(rows), pa.int64()), pa.nulls(rows)], schema=schema))
+        expected = f"n,s\n{sum(sizes)},{sum(rows * (rows - 1) // 2 for rows in sizes)}\n"
+        for session in self.sessions:
+            self.assertEqual(session.run(f"SELECT count(*) AS n, sum(a) AS s FROM '{self.path('batches.arrow')}'").csv, expected)
+            self.assertEqual(session.run(f"SELECT count(*) AS n, count(nothing) AS s FROM '{self.path('batches.arrow')}'").csv,
+                             f"n,s\n{sum(sizes)},0\n")
+
     def test_damaged_files_end_in_an_error_or_rows(self):
         whole = self.path("whole.arrow")
         pyarrow.feather.write_feather(sample_table(200), str(whole), compression="uncompressed")
