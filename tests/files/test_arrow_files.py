@@ -3,12 +3,15 @@
 import datetime
 import decimal
 import random
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.feather
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from tests.support.pistachio_session import EngineDied, PistachioSession, StatementFailed
 

@@ -3,11 +3,14 @@ with tiny blocks (records and quotes then cross their ends) and by three ranks."
 
 import gzip
 import random
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 import duckdb
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from tests.support import duckdb_oracle
 from tests.support.pistachio_session import PistachioSession, StatementFailed

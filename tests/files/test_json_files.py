@@ -1,11 +1,14 @@
 """read_json against DuckDB on the same files: lines, arrays, loose objects, widened types, hostile texts."""
 
 import gzip
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 import duckdb
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from tests.support import duckdb_oracle
 from tests.support.pistachio_session import PistachioSession, StatementFailed

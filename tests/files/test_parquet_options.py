@@ -1,5 +1,6 @@
 """read_parquet's options: union_by_name over files with other columns and types, filename, hive_partitioning, against DuckDB."""
 
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -7,6 +8,8 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from tests.support import duckdb_oracle
 from tests.support.pistachio_session import PistachioSession, StatementFailed
