@@ -4,15 +4,13 @@ with tiny blocks (records and quotes then cross their ends) and by three ranks."
 import gzip
 import random
 import sys
-import tempfile
 import unittest
 from pathlib import Path
-
-import duckdb
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from tests.support import duckdb_oracle
+from tests.support.file_comparison import FileComparison, literal
 from tests.support.pistachio_session import PistachioSession, StatementFailed
 
 # name, bytes, options
@@ -142,45 +140,7 @@ def random_file(generator):
     return (line_end.join(lines) + generator.choice(["", line_end])).encode()
 
 
-def literal(path):
-    return "'" + str(path).replace("'", "''") + "'"
-
-
-class CsvFiles(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.sessions = {
-            "one rank": PistachioSession(),
-            "tiny blocks": PistachioSession("-s", "chunk_rows=3"),
-            "three ranks": PistachioSession("-s", "chunk_rows=5", ranks=3),
-            "composite kernels, spilling": PistachioSession("-s", "composite_kernels=on", "-s", "spill=always", "-s", "disabled_rules=all"),
-        }
-        cls.judge = duckdb.connect()
-        duckdb_oracle.speak_like_pistachio(cls.judge)
-
-    @classmethod
-    def tearDownClass(cls):
-        for session in cls.sessions.values():
-            session.close()
-        cls.folder.cleanup()
-
-    def write(self, name, data):
-        path = Path(self.folder.name) / name
-        path.write_bytes(data)
-        return path
-
-    def compare(self, sql):
-        expected = duckdb_oracle.answer(self.judge, sql)
-        for name, session in self.sessions.items():
-            with self.subTest(session=name):
-                text = session.run(sql).csv
-                names = next(duckdb_oracle.split_records(text), [])
-                if sql.startswith("SELECT *"):
-                    self.assertEqual(list(names), expected.names)
-                problem = duckdb_oracle.difference(duckdb_oracle.parse_csv(text), expected)
-                self.assertFalse(problem, problem)
-
+class CsvFiles(FileComparison):
     def test_files_against_duckdb(self):
         for number, (name, data, options) in enumerate(FILES):
             with self.subTest(name):
