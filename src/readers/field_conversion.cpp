@@ -105,7 +105,7 @@ bool read_integer(std::string_view text, Integer& value) {
   return parsed.ec == std::errc() && parsed.ptr == end;
 }
 
-// Numbers of up to 18 digits whose value the division rounds correctly: both operands are exact.
+// Numbers of up to 15 characters: digits and power of ten are exact as doubles, so that the division rounds correctly.
 bool read_short_number(std::string_view text, double& value) {
   constexpr double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
   const bool negative = !text.empty() && text.front() == '-';

@@ -178,11 +178,10 @@ class OnPath(unittest.TestCase):
                 self.assertGreater(merging.on_link, 4000)
                 self.assertGreater(merging.to_merge, 0)
                 merging = Merging(session.run(f"EXPLAIN ANALYZE {apart}").csv)
-                # Rows that are so long on the link lose nothing by passing the tables in vain: with so few, no rank changes its mind.
-                self.assertEqual(merging.deciding, 4)
+                self.assertEqual((merging.ranks, merging.deciding), (0, 4))
                 self.assertLess(merging.expected, 5)
+                # Some are merged nevertheless, to see whether that begins to pay.
                 self.assertGreater(merging.rows, 0)
-                self.assertLess(merging.merged, 0.01 * merging.rows)
 
     def test_one_host_has_nothing_to_combine(self):
         with PistachioSession(*ON, folder=self.folder, ranks=2) as session:

@@ -27,6 +27,8 @@ constexpr double kClearGain = 0.85;
 // A change takes time as well, as much as this many rows lose by merging that lengthens their time by kPatience.
 constexpr double kRowsOfChange = 500'000;
 constexpr double kPatience = 0.3;
+// Below this share merging ends at once: nothing can make it pay.
+constexpr double kHopelessShare = 0.02;
 
 struct SampleOfRank {
   int bits = 0;
@@ -157,7 +159,8 @@ double OnPathChoice::least_share() const {
 }
 
 void OnPathChoice::decide() {
-  const double patience = kPatience * std::min(1.0, kRowsOfChange / static_cast<double>(std::max<int64_t>(1, seen_)));
+  const double few = std::min(1.0, kRowsOfChange / static_cast<double>(std::max<int64_t>(1, seen_)));
+  const double patience = share_ < kHopelessShare ? 0 : kPatience * few;
   // The first decision needs no hysteresis.
   const double gain = is_on_ ? kGain + patience : changes_ == 0 ? kGain : kClearGain;
   const bool is_better = with_merging(share_) < gain * without_merging();

@@ -105,10 +105,15 @@ TEST(OnPathChoice, SlowLinkBeginsWithMerging) {
   choice.estimate(0.2, 0);
   EXPECT_TRUE(choice.is_on());
   // So few rows do not lose what a change takes.
-  choice.estimate(0.01, 0);
+  choice.estimate(0.04, 0);
   EXPECT_TRUE(choice.is_on());
   choice.produce(kRows, 0.01 * kMergeAndHandOver * kRows);
   EXPECT_FALSE(choice.is_on());
+  // Where nothing can be merged, even a few rows are too many.
+  BegunChoice hopeless(4 * kMergeAndHandOver, 1);
+  EXPECT_TRUE(hopeless.is_on());
+  hopeless.estimate(0.01, 0);
+  EXPECT_FALSE(hopeless.is_on());
   // Rows that take long to produce, unlike those on the link, turn it off as well.
   BegunChoice slow_rows(4 * kMergeAndHandOver, 1);
   slow_rows.estimate(0.5, 0);

@@ -14,8 +14,8 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-// Finding the values takes four bytes of memory for each byte of text, so pages are decoded in batches.
-constexpr int64_t max_batch_tiles = (int64_t{64} << 20) / text_tile_bytes;
+// Finding the values takes four bytes of memory for each byte of text, so pages are decoded in batches that just fill a large GPU.
+constexpr int64_t max_batch_tiles = (int64_t{16} << 20) / text_tile_bytes;
 // A larger page is decoded as one piece.
 constexpr int64_t max_page_tiles = (int64_t{64} << 20) / text_tile_bytes;
 

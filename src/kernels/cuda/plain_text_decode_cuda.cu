@@ -273,7 +273,6 @@ cudaError_t find_text(const uint8_t* bytes, const TextPages& pages, int64_t* beg
   auto* pieces = scratch.take<TextPiece>(pages.tiles + pages.count);
   if (pages.tiles > 0) follow_entries_kernel<<<static_cast<unsigned>(pages.tiles), entry_threads, 0, stream>>>(bytes, pages, parts);
   cudaMemsetAsync(pieces, 0, static_cast<size_t>(pages.tiles + pages.count) * sizeof(TextPiece), stream);
-  // A thread waits for memory at every hop: the time of a launch is that of the longest page, so it takes many pages.
   constexpr int cut_threads = 32;
   const int64_t cut_blocks = (pages.count + cut_threads - 1) / cut_threads;
   cut_pages_kernel<<<static_cast<unsigned>(cut_blocks), cut_threads, 0, stream>>>(bytes, pages, parts, pieces);

@@ -11,7 +11,7 @@ namespace pistachio::kernels::cuda {
 namespace {
 
 // Shorter parts would spend more time skipping earlier runs than decoding their own.
-constexpr int64_t min_part_rows = int64_t{8} << 10;
+constexpr int64_t min_part_rows = int64_t{32} << 10;
 // Enough blocks to fill a large GPU.
 constexpr int64_t target_parts = 1024;
 // Outputs up to this size are allocated without checking the counts.

@@ -9,9 +9,8 @@
 // close_key_ranks  after all values were added. Returns the number of distinct values.
 // find_key_ranks   int64 [n]: the rank of each value, -1 if it is not in the set
 // has_key_ranks    bool [n]: whether each value is in the set
-// place_by_rank    order[rank] = first + i (int32) for the value i with this rank, all of which are in the set. Threads may place values of
-// their
-//                  own into the same order concurrently. Returns whether all rows went to the place of their own number.
+// place_by_rank    order[rank] = first + i (int32) for each value i, all of which are in the set. Threads may place different values into
+//                  the same order concurrently. Returns whether every row went to the place of its own number.
 #pragma once
 
 #include <ATen/core/Tensor.h>

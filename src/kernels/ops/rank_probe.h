@@ -1,8 +1,7 @@
 // Finds the pairs of a join whose build keys have ranks (key_ranks.h).
 //   ranks     closed; k distinct values
-//   offsets   int64 [at least k + 1]: order[offsets[rank], offsets[rank + 1]) are the build rows of a rank, ascending; undefined:
-//   order[rank]
-//             is the only one
+//   offsets   int64 [at least k + 1]: order[offsets[rank], offsets[rank + 1]) are the build rows of a rank, ascending; undefined: a rank
+//             has one build row, order[rank]
 //   order     int32; undefined if offsets are: the build row is the rank itself
 //   values    [p] integers
 //   validity  bool [p], or undefined: no NULLs. Rows where it is false match nothing
